@@ -1,0 +1,32 @@
+VENV ?= .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.stamp
+
+.PHONY: setup demo test bench clean
+
+setup: $(STAMP)
+
+# uv is fast; where it cannot be used, pip does the same.
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(PY) || python3 -m venv $(VENV)
+	$(PY) -m pip install --quiet uv || true
+	UV_FIND_LINKS="$$(python3 -m pip config get global.find-links 2>/dev/null)" \
+	  $(PY) -m uv pip install --quiet --compile-bytecode --python $(PY) -c constraints.txt -e '.[dev]' \
+	  || $(PY) -m pip install --quiet -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: setup
+	$(VENV)/bin/spadework demo
+
+test: setup
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/pyright
+	$(VENV)/bin/lint-imports
+	$(PY) -m pytest -n auto -q
+
+bench: setup
+	$(PY) -m benchmarks.speed
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

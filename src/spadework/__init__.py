@@ -1,0 +1,50 @@
+"""Spadework: anomaly detection from a few labels that do not look like the rest.
+
+Labels are 1 (anomaly), 0 (normal) and -1 (unlabeled); scores are higher for
+more anomalous rows. The names below load when first used, so importing the
+package stays light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spadework.detector import SPADE
+    from spadework.labels import normalize_labels
+    from spadework.learners.forest import ForestLearner
+    from spadework.learners.network import NetworkLearner
+    from spadework.persistence import load, save
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "SPADE": "spadework.detector",
+    "ForestLearner": "spadework.learners.forest",
+    "NetworkLearner": "spadework.learners.network",
+    "load": "spadework.persistence",
+    "normalize_labels": "spadework.labels",
+    "save": "spadework.persistence",
+}
+
+__all__ = [
+    "SPADE",
+    "ForestLearner",
+    "NetworkLearner",
+    "load",
+    "normalize_labels",
+    "save",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its home module on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'spadework' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted([*globals(), *_HOMES])
