@@ -1,0 +1,264 @@
+"""The three-valued label: 1 is an anomaly, 0 is normal, -1 is unlabeled.
+
+Everything people use for labels is turned into these three values here, once.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spadework.errors import LabelError
+
+ANOMALY, NORMAL, UNLABELED = 1, 0, -1
+
+_WORDS = {
+    "anomaly": ANOMALY,
+    "normal": NORMAL,
+    "unlabeled": UNLABELED,
+    "1": ANOMALY,
+    "0": NORMAL,
+    "-1": UNLABELED,
+    "": UNLABELED,
+}
+_SHOWN_VALUES = 8
+
+
+class LabelCensus(NamedTuple):
+    """How many rows carry each label, and the setting that follows."""
+
+    n_anomalies: int
+    n_normals: int
+    n_unlabeled: int
+
+    @property
+    def n_labeled(self) -> int:
+        """Rows labeled anomaly or normal."""
+        return self.n_anomalies + self.n_normals
+
+    @property
+    def setting(self) -> str:
+        """Which labels exist: P(ositive), N(egative), U(nlabeled)."""
+        present = zip("PNU", self, strict=True)
+        return "".join(letter for letter, count in present if count)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.setting}: {self.n_anomalies:,} anomalies, "
+            f"{self.n_normals:,} normals, {self.n_unlabeled:,} unlabeled"
+        )
+
+
+def count_labels(labels: NDArray[np.int8]) -> LabelCensus:
+    """Count the rows of each label.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,), values 1, 0 and -1
+
+    Examples
+    --------
+    >>> print(count_labels(np.array([1, 0, -1, -1], dtype=np.int8)))
+    PNU: 1 anomalies, 1 normals, 2 unlabeled
+    """
+    counts = [int((labels == value).sum()) for value in (ANOMALY, NORMAL, UNLABELED)]
+    return LabelCensus(*counts)
+
+
+def normalize_labels(
+    y: ArrayLike, mapping: Mapping[Any, int] | None = None
+) -> NDArray[np.int8]:
+    """Turn labels as people keep them into 1, 0 and -1.
+
+    Understood without a mapping: the numbers 1, 0 and -1 in any type, ``True``
+    and ``False``, the words "anomaly", "normal" and "unlabeled" (any case), and
+    as unlabeled: ``None``, ``NaN``, ``pd.NA`` and the empty string.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of any of these types, mixed or not.
+    mapping : mapping from a label value to 1, 0 or -1, optional
+        Names every value in ``y``. Missing values (``None``, ``NaN``) are
+        unlabeled unless the mapping says otherwise.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,), int8
+
+    Raises
+    ------
+    LabelError
+        For values that are not understood; for 0 and 1 without any unlabeled
+        row and without a mapping, since 0 may mean "normal" or "not known";
+        and for labels nothing can be learnt from.
+
+    Examples
+    --------
+    >>> normalize_labels([1, 0, None, float("nan")])
+    array([ 1,  0, -1, -1], dtype=int8)
+    >>> normalize_labels(["fraud", "ok", ""], {"fraud": 1, "ok": 0, "": -1})
+    array([ 1,  0, -1], dtype=int8)
+    """
+    values = _as_vector(y)
+    if mapping is None:
+        labels = _read_values(values)
+    else:
+        labels = _apply_mapping(values, _checked_mapping(mapping))
+    _refuse_unusable(count_labels(labels), stated=mapping is not None)
+    return labels
+
+
+def _as_vector(y: ArrayLike) -> NDArray[Any]:
+    """Return the labels as a 1-D numpy array; numbers stay numbers."""
+    if y is None:
+        raise LabelError(
+            "y is missing: this method requires y to be passed, with 1 for an "
+            "anomaly, 0 for normal and -1 for unlabeled rows"
+        )
+    try:
+        values = np.asarray(y)
+    except ValueError as error:
+        raise LabelError(f"labels must be one value per row: {error}") from error
+    if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        # numpy turns a list of mixed types into text; keep what the user wrote.
+        values = np.asarray(y, dtype=object)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise LabelError(
+            f"labels must have one value per row, shape (n_samples,); "
+            f"got an array of shape {values.shape}"
+        )
+    if len(values) == 0:
+        raise LabelError("labels are empty: expected one value per row, got none")
+    return values
+
+
+def _read_values(values: NDArray[Any]) -> NDArray[np.int8]:
+    """Read labels that speak for themselves, without a mapping."""
+    if values.dtype.kind in "biuf":
+        return _read_numbers(values)
+    unique, inverse = _unique_values(values)
+    read = [_read_one(value) for value in unique]
+    unknown = [value for value, label in zip(unique, read, strict=True) if label is None]
+    if unknown:
+        raise LabelError(_unknown_message(unknown))
+    return np.array(read, dtype=np.int8)[inverse]
+
+
+def _read_numbers(values: NDArray[Any]) -> NDArray[np.int8]:
+    """Read a numeric label vector: 1, 0, -1, and NaN for unlabeled."""
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), UNLABELED, values)
+    known = (values == ANOMALY) | (values == NORMAL) | (values == UNLABELED)
+    if not known.all():
+        raise LabelError(_unknown_message(list(np.unique(values[~known]))))
+    return values.astype(np.int8)
+
+
+def _read_one(value: Any) -> int | None:
+    """Return 1, 0 or -1 for one label value, or None when it is not known."""
+    if _is_missing(value):
+        return UNLABELED
+    if isinstance(value, str):
+        return _WORDS.get(value.strip().lower())
+    for label in (ANOMALY, NORMAL, UNLABELED):
+        if value == label:
+            return label
+    return None
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT and pd.NA without importing pandas."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _unique_values(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Distinct values in order of appearance, and the position of each row's."""
+    positions: dict[Any, int] = {}
+    inverse = np.empty(len(values), dtype=np.intp)
+    for row, value in enumerate(values.tolist()):
+        # True == 1 and 1.0 == 1 in a dict; all three read the same, so they may share.
+        key = None if _is_missing(value) else value
+        try:
+            inverse[row] = positions.setdefault(key, len(positions))
+        except TypeError as error:
+            raise LabelError(
+                f"labels must be single values; row {row} holds {value!r}"
+            ) from error
+    return list(positions), inverse
+
+
+def _checked_mapping(mapping: Mapping[Any, int]) -> dict[Any, int]:
+    """Return the mapping as a dict after checking that it maps to 1, 0 and -1."""
+    checked = dict(mapping)
+    wrong = {
+        value: label
+        for value, label in checked.items()
+        if label not in (ANOMALY, NORMAL, UNLABELED)
+    }
+    if wrong:
+        raise LabelError(
+            f"a label mapping must map to 1 (anomaly), 0 (normal) or -1 (unlabeled); "
+            f"got {wrong}"
+        )
+    return checked
+
+
+def _apply_mapping(values: NDArray[Any], mapping: dict[Any, int]) -> NDArray[np.int8]:
+    """Translate every value through the user's mapping."""
+    unique, inverse = _unique_values(values)
+    read = [mapping.get(value, UNLABELED if value is None else None) for value in unique]
+    unknown = [value for value, label in zip(unique, read, strict=True) if label is None]
+    if unknown:
+        raise LabelError(
+            f"the label mapping has no entry for {_shown(unknown)}; "
+            f"it names {_shown(list(mapping))}. Add the missing values "
+            f"(to -1 if they say nothing about the row)"
+        )
+    return np.array(read, dtype=np.int8)[inverse]
+
+
+def _refuse_unusable(census: LabelCensus, *, stated: bool) -> None:
+    """Raise for labels that are ambiguous or that nothing can be learnt from."""
+    if census.n_labeled == 0:
+        raise LabelError(
+            f"no row is labeled: all {census.n_unlabeled:,} are unlabeled (-1). "
+            f"Label at least a few anomalies (1) or normals (0)"
+        )
+    if census.setting in ("P", "N"):
+        name, value = ("anomaly", 1) if census.n_anomalies else ("normal", 0)
+        raise LabelError(
+            f"every row is labeled {name} ({value}): a single class and no unlabeled "
+            f"rows leave nothing to tell apart. Add unlabeled rows (-1) or rows of the "
+            f"other class"
+        )
+    if census.setting == "PN" and not stated:
+        raise LabelError(
+            f"labels hold only 0 ({census.n_normals:,} rows) and 1 "
+            f"({census.n_anomalies:,} rows), and 0 may mean 'normal' or 'not known'. "
+            f"Say which with label_map: {{1: 1, 0: 0}} if 0 rows are known to be "
+            f"normal, {{1: 1, 0: -1}} if they are unlabeled"
+        )
+
+
+def _unknown_message(unknown: list[Any]) -> str:
+    """Say which label values were not understood, and how to name them."""
+    first = unknown[0].item() if isinstance(unknown[0], np.generic) else unknown[0]
+    return (
+        f"unknown label value {_shown(unknown)}: expected 1 (anomaly), 0 (normal), "
+        f"-1 or missing (unlabeled). Name your values with label_map, "
+        f"for example {{{first!r}: 1, ...}}"
+    )
+
+
+def _shown(values: list[Any]) -> str:
+    """List a few values for a message, plainly."""
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    shown = ", ".join(repr(value) for value in plain[:_SHOWN_VALUES])
+    rest = len(values) - _SHOWN_VALUES
+    return shown + (f" and {rest} more" if rest > 0 else "")
