@@ -1,0 +1,176 @@
+"""K Gaussian density estimators at once: the ensemble is an axis, not a list.
+
+Member k is fitted on its own rows and on the rows that all members share (in
+SPADE: a disjoint part of the unlabeled rows, and the labeled normals). A fit
+needs only the count, the sum and the cross-products of the rows, which add up,
+so shared rows are read once and not K times.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from spadework.errors import InputError
+
+Floats = NDArray[np.float64]
+
+SHARED, LEFT_OUT = -1, -2
+"""Group codes of rows that every member, or no member, is fitted on."""
+
+RIDGE = 1e-6
+"""Variance added to every direction, so that constant and collinear columns and
+members with fewer rows than columns still have a density. Features are scaled
+to order one before they come here."""
+
+_CHUNK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class GaussianEnsemble:
+    """K fitted Gaussians.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_members, n_features)
+    factors : ndarray of shape (n_members, n_features, n_features)
+        Lower Cholesky factors of the covariances.
+    """
+
+    means: Floats
+    factors: Floats
+
+    def __post_init__(self) -> None:
+        n_members, n_features = self.means.shape
+        if self.factors.shape != (n_members, n_features, n_features):
+            raise InputError(
+                f"factors of {n_members} Gaussians in {n_features} dimensions must have "
+                f"shape {(n_members, n_features, n_features)}; got {self.factors.shape}"
+            )
+        diagonals = np.diagonal(self.factors, axis1=1, axis2=2)
+        if not ((diagonals > 0).all() and np.isfinite(self.factors).all()):
+            raise InputError("Cholesky factors must be finite with a positive diagonal")
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Negative log-likelihood under every member, (n_samples, n_members)."""
+        return score_gaussians(self, X)
+
+
+def fit_gaussians(
+    X: NDArray[np.floating], groups: NDArray[np.integer], *, ridge: float = RIDGE
+) -> GaussianEnsemble:
+    """Fit one Gaussian per group, each on its own rows and the shared ones.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), float32 or float64
+        Sums are accumulated in float64 around the overall mean.
+    groups : ndarray of shape (n_samples,)
+        The member, 0 to K - 1, that a row belongs to; ``SHARED`` for rows of all
+        members, ``LEFT_OUT`` for rows of none.
+    ridge : float
+        Variance added to every direction.
+
+    Returns
+    -------
+    ensemble : GaussianEnsemble
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [2.0], [10.0], [12.0]])
+    >>> fit_gaussians(X, np.array([0, 0, 1, 1])).means
+    array([[ 1.],
+           [11.]])
+    """
+    n_members = int(groups.max(initial=-1)) + 1
+    if n_members < 1:
+        raise InputError("no row belongs to a member: expected group codes 0 to K - 1")
+    centre = X.mean(axis=0, dtype=np.float64)
+    moments = [_moments(X, groups == member, centre) for member in range(n_members)]
+    shared = _moments(X, groups == SHARED, centre)
+    counts, sums, products = (
+        np.stack([moment[i] for moment in moments]) + shared[i] for i in range(3)
+    )
+    if (counts == 0).any():
+        raise InputError(
+            f"member {int(np.argmin(counts))} has no rows: every group code from 0 to "
+            f"{n_members - 1} needs at least one"
+        )
+    offsets = sums / counts[:, None]  # (K, d)
+    covariances = products / counts[:, None, None]  # (K, d, d)
+    covariances -= offsets[:, :, None] * offsets[:, None, :]
+    return GaussianEnsemble(centre + offsets, _factor(covariances, ridge))
+
+
+def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floats:
+    """Score all rows by all members: the negative log-likelihood, o_k(x).
+
+    Parameters
+    ----------
+    ensemble : GaussianEnsemble
+    X : ndarray of shape (n_samples, n_features)
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_members)
+        Higher is more anomalous.
+    """
+    n_members, n_features = ensemble.means.shape
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise InputError(
+            f"expected rows of {n_features} features; got an array of shape {X.shape}"
+        )
+    diagonals = np.diagonal(ensemble.factors, axis1=1, axis2=2)
+    log_norms = n_features * np.log(2 * np.pi) + 2 * np.log(diagonals).sum(axis=1)
+    centre = ensemble.means.mean(axis=0)
+    whitening = _whitening(ensemble.means - centre, ensemble.factors)
+    scores = np.empty((len(X), n_members))
+    for start in range(0, len(X), _CHUNK_ROWS):
+        rows = slice(start, start + _CHUNK_ROWS)
+        chunk = np.ones((len(X[rows]), n_features + 1))
+        np.subtract(X[rows], centre, out=chunk[:, :-1])
+        white = (chunk @ whitening).reshape(-1, n_members, n_features)  # (m, K, d)
+        np.einsum("mkd,mkd->mk", white, white, out=scores[rows])
+    scores += log_norms
+    scores /= 2
+    return scores
+
+
+def _moments(
+    X: NDArray[np.floating], chosen: NDArray[np.bool_], centre: Floats
+) -> tuple[np.float64, Floats, Floats]:
+    """Count, sum (d,) and cross-products (d, d) of the chosen rows, centred."""
+    n_features = X.shape[1]
+    rows = np.flatnonzero(chosen)
+    total, products = np.zeros(n_features), np.zeros((n_features, n_features))
+    for start in range(0, len(rows), _CHUNK_ROWS):
+        chunk = X[rows[start : start + _CHUNK_ROWS]] - centre  # float64
+        total += chunk.sum(axis=0)
+        products += chunk.T @ chunk
+    return np.float64(len(rows)), total, products
+
+
+def _factor(covariances: Floats, ridge: float) -> Floats:
+    """Lower Cholesky factors of the covariances plus a ridge, (K, d, d).
+
+    The ridge is raised to the rounding error of the covariance where that is
+    larger, so that badly scaled columns do not make the factorisation fail.
+    """
+    n_features = covariances.shape[-1]
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    rounding = n_features * np.finfo(np.float64).eps * variances.max(axis=1)
+    floor = np.maximum(ridge, 8 * rounding)
+    return np.linalg.cholesky(covariances + floor[:, None, None] * np.eye(n_features))
+
+
+def _whitening(offsets: Floats, factors: Floats) -> Floats:
+    """One matrix that whitens a row for every member, (n_features + 1, K * d).
+
+    ``[x, 1] @ whitening`` holds ``L_k^-1 (x - offset_k)`` for all k side by side:
+    the triangular systems are solved once, and the covariances never inverted.
+    """
+    identity = np.eye(factors.shape[-1])
+    solved = [solve_triangular(factor, identity, lower=True).T for factor in factors]
+    shifts = np.einsum("kd,kde->ke", offsets, np.stack(solved))
+    return np.vstack([np.hstack(solved), -shifts.reshape(1, -1)])

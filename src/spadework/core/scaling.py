@@ -1,0 +1,106 @@
+"""Bring columns of any scale to order one, fitted once and kept as plain arrays."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from spadework.errors import InputError
+
+Scaling = Literal["minmax", "quantile"]
+
+QUANTILE_KNOTS = 257
+"""Points of the empirical distribution kept for each column."""
+
+NORMAL_LIMIT = 4.0
+"""Normal scores are cut here, so that no single value dominates a covariance."""
+
+_SAMPLE_ROWS = 100_000
+_CHUNK_ROWS = 16_384
+
+
+@dataclass(frozen=True)
+class MinMaxScaler:
+    """Map each column's training range to [0, 1]; constant columns to 0.
+
+    Attributes
+    ----------
+    low, span : ndarray of shape (n_features,)
+    """
+
+    low: NDArray[np.float64]
+    span: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.low.shape != self.span.shape or not (self.span > 0).all():
+            raise InputError("a min-max scaler needs one positive span per column")
+
+    def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Scale rows, shape (n_samples, n_features)."""
+        scaled = np.empty(X.shape, dtype=np.float32)
+        for start in range(0, len(X), _CHUNK_ROWS):
+            rows = slice(start, start + _CHUNK_ROWS)
+            scaled[rows] = (X[rows] - self.low) / self.span
+        return scaled
+
+
+@dataclass(frozen=True)
+class QuantileScaler:
+    """Map each column to normal scores: its rank in training, made Gaussian.
+
+    Heavy tails and columns squeezed into a corner of their range come out with
+    the same shape as all others.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (QUANTILE_KNOTS, n_features)
+        Training quantiles of each column, from its minimum to its maximum.
+    """
+
+    knots: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.knots.ndim != 2 or not (np.diff(self.knots, axis=0) >= 0).all():
+            raise InputError("quantile knots must rise along each column")
+
+    def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Scale rows, shape (n_samples, n_features)."""
+        scaled = np.empty(X.shape, dtype=np.float32)
+        for column in range(X.shape[1]):
+            values, levels = _distinct_knots(self.knots[:, column])
+            scaled[:, column] = np.interp(X[:, column], values, levels)
+        return scaled
+
+
+def fit_scaler(
+    X: NDArray[np.floating], scaling: Scaling, rng: np.random.Generator
+) -> MinMaxScaler | QuantileScaler:
+    """Fit the named scaling on the rows of X, shape (n_samples, n_features).
+
+    Quantiles come from at most 100,000 rows, drawn with ``rng``.
+    """
+    if scaling == "minmax":
+        low = X.min(axis=0).astype(np.float64)
+        span = X.max(axis=0) - low
+        return MinMaxScaler(low, np.where(span > 0, span, 1.0))
+    if scaling == "quantile":
+        if len(X) > _SAMPLE_ROWS:
+            X = X[rng.choice(len(X), _SAMPLE_ROWS, replace=False)]
+        levels = np.linspace(0, 1, QUANTILE_KNOTS)
+        return QuantileScaler(np.quantile(X, levels, axis=0).astype(np.float64))
+    raise InputError(f"scaling must be 'minmax' or 'quantile'; got {scaling!r}")
+
+
+def _distinct_knots(
+    knots: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Distinct knot values and the normal score of each, both of shape (n_values,).
+
+    A value that fills several knots gets the middle of its ranks, so that a
+    binary column is centred like any other.
+    """
+    values, first, counts = np.unique(knots, return_index=True, return_counts=True)
+    ranks = (first + (counts - 1) / 2) / (len(knots) - 1)
+    return values, np.clip(ndtri(ranks), -NORMAL_LIMIT, NORMAL_LIMIT)
