@@ -1,0 +1,258 @@
+"""Pseudo-labels by consensus of one-class classifiers (section 4.3, eq. 1 to 4).
+
+K one-class models are fitted on disjoint parts of the unlabeled rows, each with
+the labeled normals added. Every model gets two thresholds. A row is pseudo-labeled
+only where the models agree.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.gaussian import LEFT_OUT, SHARED
+from spadework.core.matching import Tail, otsu_threshold, tail_size, tail_threshold
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+Voting = Literal["unanimous", "majority"]
+ScoreScale = Literal["log", "raw"]
+ThresholdRule = Literal["matching", "otsu"] | Sequence[float]
+
+_LABEL_NAMES = {ANOMALY: "pseudo-anomaly", NORMAL: "pseudo-normal", UNLABELED: "unknown"}
+
+
+class Members(Protocol):
+    """K fitted one-class models."""
+
+    def score(self, X: NDArray[np.floating], /) -> Floats:
+        """Score rows by every member, (n_samples, n_members), higher is odder."""
+        ...
+
+
+class OneClassModel(Protocol):
+    """What can be fitted as the members of a pseudo-labeler."""
+
+    def fit_members(
+        self,
+        X: NDArray[np.floating],
+        groups: NDArray[np.intp],
+        rng: np.random.Generator,
+        /,
+    ) -> Members:
+        """Fit one model per group; see `spadework.core.gaussian.fit_gaussians`."""
+        ...
+
+
+class Thresholds(NamedTuple):
+    """The members' thresholds: eta^n and eta^p, each of shape (n_members,)."""
+
+    normal: Floats
+    anomaly: Floats
+
+
+@dataclass(frozen=True)
+class PseudoLabels:
+    """The pseudo-labels of unlabeled rows, and the votes they rest on.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_unlabeled,), int8
+        1 pseudo-anomaly, 0 pseudo-normal, -1 no consensus.
+    votes : ndarray of shape (n_unlabeled, n_members), int8
+        Each member's own verdict: 1, 0, or -1 where it abstains.
+    thresholds : Thresholds
+        The scores below which (``normal``) and above which (``anomaly``) each
+        member votes.
+    """
+
+    labels: Labels
+    votes: Labels
+    thresholds: Thresholds
+
+    @property
+    def n_anomalies(self) -> int:
+        """Rows pseudo-labeled as anomalies."""
+        return int((self.labels == ANOMALY).sum())
+
+    @property
+    def n_normals(self) -> int:
+        """Rows pseudo-labeled as normal."""
+        return int((self.labels == NORMAL).sum())
+
+    def explain(self, row: int) -> str:
+        """Say in words how the pseudo-label of one unlabeled row came about."""
+        n_members = self.votes.shape[1]
+        anomalous, normal = ((self.votes[row] == v).sum() for v in (ANOMALY, NORMAL))
+        return (
+            f"{_LABEL_NAMES[int(self.labels[row])]}: {anomalous} of {n_members} members "
+            f"vote anomaly, {normal} vote normal, "
+            f"{n_members - anomalous - normal} abstain"
+        )
+
+
+@dataclass(frozen=True)
+class FittedPseudoLabeler:
+    """v(x): fitted members with their thresholds; labels any rows."""
+
+    members: Members
+    thresholds: Thresholds
+    voting: Voting
+
+    def label(self, X: NDArray[np.floating]) -> PseudoLabels:
+        """Pseudo-label rows, X of shape (n_samples, n_features)."""
+        return vote(self.members.score(X), self.thresholds, self.voting)
+
+
+@dataclass(frozen=True)
+class PseudoLabeler:
+    """How to pseudo-label: the function PSEUDO-LABELER of Algorithm 1.
+
+    Attributes
+    ----------
+    one_class : OneClassModel
+    n_members : int
+        K, the number of disjoint parts of the unlabeled rows.
+    thresholds : "matching", "otsu" or a pair of percentiles
+        Partial matching (eq. 3, 4) with Otsu for a class without labels; Otsu
+        for both; or fixed percentiles (normal, anomaly) of the unlabeled scores.
+    voting : "unanimous" or "majority"
+    use_labeled_normals : bool
+        Whether labeled normals join every member's rows.
+    score_scale : "log" or "raw"
+        Scale on which thresholds are looked for; see `steady`.
+    """
+
+    one_class: OneClassModel
+    n_members: int
+    thresholds: ThresholdRule
+    voting: Voting
+    use_labeled_normals: bool
+    score_scale: ScoreScale
+
+    def fit(
+        self, X: NDArray[np.floating], labels: Labels, rng: np.random.Generator
+    ) -> tuple[FittedPseudoLabeler, PseudoLabels]:
+        """Fit the members, find their thresholds, label the unlabeled rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Features or, in the network learner, latent codes.
+        labels : ndarray of shape (n_samples,)
+        """
+        groups = split_unlabeled(labels, self.n_members, rng)
+        if not self.use_labeled_normals:
+            groups[groups == SHARED] = LEFT_OUT
+        members = self.one_class.fit_members(X, groups, rng)
+        scores = members.score(X)
+        thresholds = find_thresholds(scores, labels, self.thresholds, self.score_scale)
+        fitted = FittedPseudoLabeler(members, thresholds, self.voting)
+        return fitted, vote(scores[labels == UNLABELED], thresholds, self.voting)
+
+
+def split_unlabeled(
+    labels: Labels, n_members: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Deal the unlabeled rows into K disjoint parts (Algorithm 1, line 2).
+
+    Returns the group codes of `spadework.core.gaussian.fit_gaussians`: a member for
+    each unlabeled row, ``SHARED`` for labeled normals, ``LEFT_OUT`` for anomalies.
+    """
+    groups = np.full(len(labels), LEFT_OUT, dtype=np.intp)
+    groups[labels == NORMAL] = SHARED
+    unlabeled = rng.permutation(np.flatnonzero(labels == UNLABELED))
+    groups[unlabeled] = np.arange(len(unlabeled)) % n_members
+    return groups
+
+
+def find_thresholds(
+    scores: Floats, labels: Labels, rule: ThresholdRule, scale: ScoreScale
+) -> Thresholds:
+    """Both thresholds of every member (eq. 3, 4; Otsu where labels are missing).
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_members)
+    labels : ndarray of shape (n_samples,)
+    """
+    pairs = [_member_thresholds(member, labels, rule, scale) for member in scores.T]
+    normal, anomaly = np.array(pairs).T
+    return Thresholds(normal, anomaly)
+
+
+def vote(scores: Floats, thresholds: Thresholds, voting: Voting) -> PseudoLabels:
+    """Consensus of the members (eq. 1 and 2).
+
+    A member votes anomaly above its eta^p and normal below its eta^n. Where its
+    two thresholds cross, rows between them satisfy both equations; the paper does
+    not say what they are, and here the member abstains on them.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_unlabeled, n_members)
+    """
+    above, below = scores > thresholds.anomaly, scores < thresholds.normal
+    votes = np.full(scores.shape, UNLABELED, dtype=np.int8)
+    votes[above & ~below] = ANOMALY
+    votes[below & ~above] = NORMAL
+    labels = np.full(len(scores), UNLABELED, dtype=np.int8)
+    for label in (ANOMALY, NORMAL):
+        labels[_agreed(votes == label, voting)] = label
+    return PseudoLabels(labels, votes, thresholds)
+
+
+def steady(scores: Floats, reference: Floats) -> Floats:
+    """Scores on a log scale above the lowest reference score, in median units.
+
+    Negative log-likelihoods are heavy-tailed: on the raw scale a handful of far
+    outliers decides both Wasserstein distances and Otsu's variances. The map is
+    monotone, so thresholds found on it cut the same rows.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_scores,)
+    reference : ndarray of shape (n_unlabeled,)
+        The unlabeled scores, which fix origin and unit.
+    """
+    origin = reference.min()
+    unit = np.median(reference) - origin
+    return np.log1p(np.maximum(scores - origin, 0) / (unit if unit > 0 else 1.0))
+
+
+def _member_thresholds(
+    scores: Floats, labels: Labels, rule: ThresholdRule, scale: ScoreScale
+) -> tuple[float, float]:
+    """One member's eta^n and eta^p, scores of shape (n_samples,)."""
+    unlabeled = scores[labels == UNLABELED]
+    if rule not in ("matching", "otsu"):
+        low, high = np.percentile(unlabeled, rule)
+        return float(low), float(high)
+    if scale == "log":
+        scores = steady(scores, unlabeled)
+    found: list[float] = []
+    sides: tuple[tuple[int, Tail], ...] = ((NORMAL, "lower"), (ANOMALY, "upper"))
+    for label, tail in sides:
+        size = _tail_for(scores, labels, label if rule == "matching" else None, tail)
+        found.append(tail_threshold(unlabeled, size, tail=tail))
+    return found[0], found[1]
+
+
+def _tail_for(scores: Floats, labels: Labels, label: int | None, tail: Tail) -> int:
+    """Tail size by partial matching to one class, or by Otsu without its labels."""
+    unlabeled = scores[labels == UNLABELED]
+    if label is not None and (labels == label).any():
+        return tail_size(scores[labels == label], unlabeled, tail=tail)
+    split = otsu_threshold(unlabeled)
+    inside = unlabeled > split if tail == "upper" else unlabeled <= split
+    return max(1, int(inside.sum()))
+
+
+def _agreed(votes: NDArray[np.bool_], voting: Voting) -> NDArray[np.bool_]:
+    """Rows on which the members agree, votes of shape (n_rows, n_members)."""
+    n_members = votes.shape[1]
+    n_votes: NDArray[np.intp] = votes.sum(axis=1)
+    return n_votes == n_members if voting == "unanimous" else 2 * n_votes > n_members

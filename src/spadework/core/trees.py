@@ -1,0 +1,188 @@
+"""Trees as flat arrays: one layout to score, save and load any tree ensemble.
+
+All trees lie one behind the other. A node's two children are neighbours, so the
+next node is ``left[node] + (x[feature[node]] > threshold[node])``. A leaf is its
+own left child behind an infinite threshold: walking on does not leave it, and all
+rows of a block can walk in step for as many levels as the tree is deep.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.errors import InputError
+
+_BLOCK_WALKS = 1 << 16
+_MIN_BLOCK_ROWS = 128
+
+
+@dataclass(frozen=True)
+class FlatForest:
+    """A tree ensemble whose score is the mean of its trees' leaf values.
+
+    Attributes
+    ----------
+    n_features : int
+    roots : ndarray of shape (n_trees,), intp
+        Index of each tree's root; a tree ends where the next begins.
+    feature : ndarray of shape (n_nodes,), intp
+        Column that an inner node tests; 0 in leaves.
+    threshold : ndarray of shape (n_nodes,), float32
+        Rows with a larger value go right; infinite in leaves.
+    left : ndarray of shape (n_nodes,), intp
+        Left child; the right one is its neighbour. A leaf's is the leaf itself.
+    value : ndarray of shape (n_nodes,), float64
+    """
+
+    n_features: int
+    roots: NDArray[np.intp]
+    feature: NDArray[np.intp]
+    threshold: NDArray[np.float32]
+    left: NDArray[np.intp]
+    value: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _check_forest(self)
+
+    @cached_property
+    def depth(self) -> int:
+        """Levels of the deepest tree."""
+        level, nodes = -1, self.roots
+        while len(nodes):
+            child = self.left[nodes[self.left[nodes] != nodes]]
+            nodes = np.concatenate([child, child + 1])
+            level += 1
+        return level
+
+    def score(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Mean leaf value of each row, X of shape (n_samples, n_features)."""
+        parts = self.map_blocks(X, lambda values, _: values.mean(axis=0))
+        return np.concatenate([np.empty(0), *parts])
+
+    def map_blocks(
+        self,
+        X: NDArray[np.floating],
+        function: Callable[[NDArray[np.float64], slice], NDArray[np.float64]],
+    ) -> Iterator[NDArray[np.float64]]:
+        """Call a function with the leaf values of blocks of rows, on all cores.
+
+        The function gets the values, of shape (n_trees, n_rows), and the slice of
+        rows they belong to. A block holds as many rows as let all trees be walked
+        at once within the processor's cache. Results come in row order.
+        """
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise InputError(
+                f"expected rows of {self.n_features} features; "
+                f"got an array of shape {X.shape}"
+            )
+        n_rows = max(_MIN_BLOCK_ROWS, _BLOCK_WALKS // len(self.roots))
+        slices = [slice(i, i + n_rows) for i in range(0, len(X), n_rows)]
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            yield from pool.map(lambda rows: function(self._walk(X[rows]), rows), slices)
+
+    def _walk(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Walk a block of rows down every tree at once, (n_trees, n_rows)."""
+        cells = np.ascontiguousarray(X, dtype=np.float32).ravel()
+        row_starts = np.arange(len(X)) * self.n_features
+        node = np.repeat(self.roots[:, None], len(X), axis=1)  # (n_trees, n_rows)
+        cell, left = np.empty_like(node), np.empty_like(node)
+        value, threshold = (np.empty(node.shape, dtype=np.float32) for _ in range(2))
+        for _ in range(self.depth):
+            # Indices are sound (checked once), and "wrap" skips numpy's own check.
+            np.take(self.feature, node, out=cell, mode="wrap")
+            np.add(cell, row_starts, out=cell)
+            np.take(cells, cell, out=value, mode="wrap")
+            np.take(self.threshold, node, out=threshold, mode="wrap")
+            np.take(self.left, node, out=left, mode="wrap")
+            np.add(left, value > threshold, out=node)
+        return np.take(self.value, node, mode="wrap")
+
+
+def flatten_tree(
+    children_left: NDArray[np.integer],
+    children_right: NDArray[np.integer],
+    feature: NDArray[np.integer],
+    threshold: NDArray[np.floating],
+    value: NDArray[np.floating],
+    n_features: int,
+) -> FlatForest:
+    """Lay out one tree given by child indices (negative in leaves), root first."""
+    order, left = [np.array([0])], []
+    n_placed = 1
+    while len(order[-1]):
+        inner = children_left[order[-1]] >= 0
+        own = np.arange(n_placed - len(inner), n_placed)
+        left.append(np.where(inner, n_placed + 2 * np.cumsum(inner) - 2, own))
+        parents = order[-1][inner]
+        pairs = np.stack([children_left[parents], children_right[parents]], axis=1)
+        order.append(pairs.ravel())
+        n_placed += 2 * len(parents)
+    nodes = np.concatenate(order)
+    inner = children_left[nodes] >= 0
+    return FlatForest(
+        n_features=n_features,
+        roots=np.zeros(1, dtype=np.intp),
+        feature=np.where(inner, feature[nodes], 0).astype(np.intp),
+        threshold=np.where(inner, _round_down(threshold[nodes]), np.float32(np.inf)),
+        left=np.concatenate(left).astype(np.intp),
+        value=value[nodes].astype(np.float64),
+    )
+
+
+def join_forests(forests: list[FlatForest]) -> FlatForest:
+    """Put the trees of several forests into one."""
+    starts = np.cumsum([0] + [len(forest.left) for forest in forests])[:-1]
+    shifted = list(zip(forests, starts, strict=True))
+    return FlatForest(
+        n_features=forests[0].n_features,
+        roots=np.concatenate([forest.roots + start for forest, start in shifted]),
+        feature=np.concatenate([forest.feature for forest in forests]),
+        threshold=np.concatenate([forest.threshold for forest in forests]),
+        left=np.concatenate([forest.left + start for forest, start in shifted]),
+        value=np.concatenate([forest.value for forest in forests]),
+    )
+
+
+def usable_cores() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _round_down(threshold: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Nearest float32 not above: float32 values compare with it as with the original."""
+    rounded = threshold.astype(np.float32)
+    lower = np.nextafter(rounded, np.float32(-np.inf))
+    return np.where(rounded > threshold, lower, rounded)
+
+
+def _check_forest(forest: FlatForest) -> None:
+    """Check that the arrays are sound trees: every walk stays inside and ends.
+
+    A forest can come from a file, so nothing is taken on trust.
+    """
+    n_nodes = len(forest.left)
+    arrays = (forest.feature, forest.threshold, forest.left, forest.value)
+    if not all(array.shape == (n_nodes,) for array in arrays):
+        raise InputError("not a forest: node arrays must have the same length")
+    bounds = np.append(forest.roots, n_nodes)
+    if len(bounds) < 2 or bounds[0] != 0 or (np.diff(bounds) < 1).any():
+        raise InputError("not a forest: roots must rise from 0 within the nodes")
+    if not ((forest.feature >= 0) & (forest.feature < forest.n_features)).all():
+        raise InputError(f"not a forest: features must be 0 to {forest.n_features - 1}")
+    if np.isnan(forest.threshold).any() or not np.isfinite(forest.value).all():
+        raise InputError("not a forest: thresholds or leaf values are not numbers")
+    own = np.arange(n_nodes)
+    is_leaf = (forest.left == own) & (forest.threshold == np.inf)
+    end = np.repeat(bounds[1:], np.diff(bounds))
+    is_inner = (forest.left > own) & (forest.left + 1 < end)
+    children = forest.left[is_inner]
+    n_parents = np.bincount(np.append(children, children + 1), minlength=n_nodes)
+    if not (is_leaf | is_inner).all() or (n_parents > 1).any():
+        raise InputError("not a forest: children must lie behind their one parent")
