@@ -1,0 +1,234 @@
+"""Algorithm 1: pseudo-labels and network, refreshed in turn until convergence."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from spadework.core.losses import labeled_loss, pseudo_loss, reconstruction_loss
+from spadework.core.networks import SpadeNetwork
+from spadework.core.pseudo_labels import (
+    FittedPseudoLabeler,
+    PseudoLabeler,
+    PseudoLabels,
+)
+from spadework.labels import NORMAL, UNLABELED
+
+_SCORE_ROWS = 65_536
+
+
+class Epoch(NamedTuple):
+    """What one epoch left behind: the mean losses and the pseudo-label counts."""
+
+    loss: float
+    labeled: float
+    pseudo: float
+    reconstruction: float
+    pseudo_anomalies: int
+    pseudo_normals: int
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """The numbers of the training loop.
+
+    Attributes
+    ----------
+    alpha, beta : float
+        Weights of the pseudo-label and the self-supervised loss in eq. 5.
+    batch_size : int
+        Unlabeled rows, and at most as many labeled ones, in a step.
+    learning_rate : float
+        Of the Adam optimiser.
+    max_epochs, patience : int
+        Training ends when the loss has not improved for ``patience`` epochs.
+    warmup_epochs : int
+        Epochs without pseudo-labels, in which the code settles first; the last
+        epoch always has them.
+    """
+
+    alpha: float
+    beta: float
+    batch_size: int
+    learning_rate: float
+    max_epochs: int
+    patience: int
+    warmup_epochs: int
+
+
+@dataclass
+class TrainingResult:
+    """The last pseudo-labeler, its labels, and the history of the losses."""
+
+    pseudo_labeler: FittedPseudoLabeler | None = None
+    pseudo_labels: PseudoLabels | None = None
+    history: list[Epoch] = field(default_factory=list)
+
+
+def train_network(
+    network: SpadeNetwork,
+    X: Tensor,
+    labels: NDArray[np.int8],
+    labeler: PseudoLabeler,
+    options: TrainingOptions,
+    rng: np.random.Generator,
+    on_epoch: Callable[[Epoch], None],
+) -> TrainingResult:
+    """Train encoder, predictor and projection head (Algorithm 1).
+
+    Parameters
+    ----------
+    network : SpadeNetwork
+        Trained in place, on the device it is on.
+    X : Tensor of shape (n_samples, n_features), on the same device
+    labels : ndarray of shape (n_samples,)
+        Without unlabeled rows there are no pseudo-labels, only labels.
+    """
+    optimizer = torch.optim.Adam(
+        network.parameters(), lr=options.learning_rate, fused=True
+    )
+    batches = _Batches(X, labels, options.batch_size, rng)
+    result = TrainingResult()
+    stop = _Patience(options.patience)
+    for epoch in range(options.max_epochs):
+        warm = epoch >= min(options.warmup_epochs, options.max_epochs - 1)
+        if warm and batches.n_unlabeled:
+            latent = encode(network, X)
+            fitted, pseudo = labeler.fit(latent, labels, rng)
+            result.pseudo_labeler, result.pseudo_labels = fitted, pseudo
+        state = _run_epoch(network, optimizer, batches, result.pseudo_labels, options)
+        result.history.append(state)
+        on_epoch(state)
+        if warm and stop.after(state.loss):
+            break
+    return result
+
+
+def encode(network: SpadeNetwork, X: Tensor) -> NDArray[np.float32]:
+    """Latent codes h(x) of all rows, shape (n_samples, n_hidden)."""
+    with torch.no_grad():
+        parts = [network.encoder(rows) for rows in X.split(_SCORE_ROWS)]
+    return torch.cat(parts).cpu().numpy()
+
+
+def predict_logits(network: SpadeNetwork, X: Tensor) -> NDArray[np.float64]:
+    """Logits q(h(x)) of all rows, shape (n_samples,)."""
+    with torch.no_grad():
+        parts = [
+            network.predictor(network.encoder(rows)) for rows in X.split(_SCORE_ROWS)
+        ]
+    return torch.cat(parts).squeeze(-1).cpu().numpy().astype(np.float64)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run small torch steps on one thread: more only wait for each other."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)
+
+
+class _Batch(NamedTuple):
+    """The rows of one step: labeled and unlabeled, with the latter's positions."""
+
+    labeled: Tensor
+    label: Tensor
+    unlabeled: Tensor
+    position: Tensor
+
+
+class _Batches:
+    """Deals all rows into steps: unlabeled ones once, labeled ones in rotation."""
+
+    def __init__(
+        self,
+        X: Tensor,
+        labels: NDArray[np.int8],
+        batch_size: int,
+        rng: np.random.Generator,
+    ) -> None:
+        known = torch.from_numpy(labels != UNLABELED).to(X.device)
+        self.labeled, self.unlabeled = X[known], X[~known]
+        self.label = torch.from_numpy(labels).to(X.device)[known].to(X.dtype)
+        self.n_unlabeled = len(self.unlabeled)
+        self.both_classes = len(np.unique(labels[labels >= NORMAL])) == 2
+        self._size = batch_size
+        self._rng = rng
+
+    def epoch(self) -> Iterator[_Batch]:
+        """One pass over the unlabeled rows, or the labeled ones if there are no other."""
+        n_steps = -(-(self.n_unlabeled or len(self.labeled)) // self._size)
+        unlabeled = self._shuffled(self.n_unlabeled)
+        n_turns = -(-n_steps * self._size // len(self.labeled))
+        labeled = torch.cat([self._shuffled(len(self.labeled)) for _ in range(n_turns)])
+        n_labeled = min(self._size, len(self.labeled))
+        for step in range(n_steps):
+            position = unlabeled[step * self._size : (step + 1) * self._size]
+            chosen = labeled[step * n_labeled : (step + 1) * n_labeled]
+            yield _Batch(
+                self.labeled[chosen],
+                self.label[chosen],
+                self.unlabeled[position],
+                position,
+            )
+
+    def _shuffled(self, n_rows: int) -> Tensor:
+        """Row positions in a new random order."""
+        return torch.from_numpy(self._rng.permutation(n_rows)).to(self.label.device)
+
+
+def _run_epoch(
+    network: SpadeNetwork,
+    optimizer: torch.optim.Optimizer,
+    batches: _Batches,
+    pseudo: PseudoLabels | None,
+    options: TrainingOptions,
+) -> Epoch:
+    """Update g, h and q with one pass over the rows (eq. 5)."""
+    device, dtype = batches.label.device, batches.label.dtype
+    pseudo_label = torch.full((batches.n_unlabeled,), -1.0, device=device, dtype=dtype)
+    if pseudo is not None:
+        pseudo_label = torch.from_numpy(pseudo.labels).to(device, dtype)
+    # Labels of one class alone teach the predictor a constant; wait for pseudo-labels.
+    use_labels = batches.both_classes or pseudo is not None
+    totals, n_steps = torch.zeros(4, device=device), 0
+    for batch in batches.epoch():
+        rows = torch.cat([batch.labeled, batch.unlabeled])
+        output = network(rows)
+        logit_l, logit_u = output.logit.split([len(batch.label), len(batch.position)])
+        on_labels = labeled_loss(logit_l, batch.label) * use_labels
+        on_pseudo = pseudo_loss(logit_u, pseudo_label[batch.position])
+        on_input = reconstruction_loss(rows, output.reconstruction)
+        loss = on_labels + options.alpha * on_pseudo + options.beta * on_input  # eq. 5
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        totals += torch.stack([loss, on_labels, on_pseudo, on_input]).detach()
+        n_steps += 1
+    counts = (pseudo.n_anomalies, pseudo.n_normals) if pseudo is not None else (0, 0)
+    loss, labeled, pseudo_term, reconstruction = (totals / n_steps).tolist()
+    return Epoch(loss, labeled, pseudo_term, reconstruction, *counts)
+
+
+class _Patience:
+    """Says stop once a loss has not improved for a number of epochs."""
+
+    def __init__(self, patience: int) -> None:
+        self._patience = patience
+        self._best = np.inf
+        self._waited = 0
+
+    def after(self, loss: float) -> bool:
+        """Take the loss of an epoch; return whether to stop."""
+        improved = loss < self._best
+        self._best = min(self._best, loss)
+        self._waited = 0 if improved else self._waited + 1
+        return self._waited >= self._patience

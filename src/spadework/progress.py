@@ -1,0 +1,71 @@
+"""Progress of long work: a bar on a terminal, log lines otherwise."""
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+logger = logging.getLogger("spadework")
+
+Advance = Callable[[str], None]
+"""Call after each step, with a note on how things stand ("" for none)."""
+
+_LOG_SECONDS = 10.0
+
+
+@contextmanager
+def progress(label: str, total: int, *, verbose: bool) -> Iterator[Advance]:
+    """Show the progress of ``total`` steps, at most; ending early is fine.
+
+    With ``verbose`` and a terminal on stderr a bar is drawn; otherwise a line is
+    logged at the end and every ten seconds before (INFO, logger "spadework").
+    """
+    if verbose and sys.stderr.isatty():
+        with _bar(label, total) as advance:
+            yield advance
+    else:
+        with _log_lines(label, total) as advance:
+            yield advance
+
+
+@contextmanager
+def _bar(label: str, total: int) -> Iterator[Advance]:
+    """Draw a bar on stderr."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(label, total=total, note="")
+        yield lambda note: bar.update(task, advance=1, note=note)
+
+
+@contextmanager
+def _log_lines(label: str, total: int) -> Iterator[Advance]:
+    """Log a line now and then, and one at the end."""
+    started = last = time.monotonic()
+    done, latest = 0, ""
+
+    def advance(note: str) -> None:
+        nonlocal done, latest, last
+        done, latest = done + 1, note
+        if time.monotonic() - last >= _LOG_SECONDS:
+            last = time.monotonic()
+            logger.info("%s: %d of %d %s", label, done, total, note)
+
+    yield advance
+    seconds = time.monotonic() - started
+    logger.info("%s: done after %d steps, %.1f s %s", label, done, seconds, latest)
