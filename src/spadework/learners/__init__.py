@@ -1,0 +1,1 @@
+"""What learns from labels and weighted pseudo-labels: a forest or a network."""

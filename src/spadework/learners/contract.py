@@ -1,0 +1,65 @@
+"""What a learner takes and gives: the seam between detector and learners."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.pseudo_labels import (
+    FittedPseudoLabeler,
+    PseudoLabeler,
+    PseudoLabels,
+)
+from spadework.core.scaling import MinMaxScaler, QuantileScaler
+
+Floats = NDArray[np.float64]
+Scaler = MinMaxScaler | QuantileScaler
+
+
+class Model(Protocol):
+    """A fitted learner: plain arrays that score raw rows."""
+
+    def score(self, X: NDArray[np.floating], /) -> Floats:
+        """Anomaly score of raw rows, (n_samples,), higher is more anomalous."""
+        ...
+
+    def probability(self, scores: Floats, /) -> Floats:
+        """Turn scores into probabilities of being an anomaly, (n_samples,)."""
+        ...
+
+    def represent(self, X: NDArray[np.floating], /) -> NDArray[np.float32]:
+        """Show rows as the pseudo-labeler sees them, (n_samples, n_dimensions)."""
+        ...
+
+
+class Learnt(NamedTuple):
+    """All that a learner brings back.
+
+    ``train_scores`` are the scores of the training rows that the decision
+    threshold is looked for on, as honest as the learner can make them.
+    ``pseudo_labeler`` is None when no row was unlabeled.
+    """
+
+    model: Model
+    pseudo_labeler: FittedPseudoLabeler | None
+    pseudo_labels: PseudoLabels | None
+    train_scores: Floats
+    history: list[dict[str, float]]
+
+
+class Learner(Protocol):
+    """Learns from labels and from the pseudo-labels it has made for itself."""
+
+    def learn(
+        self,
+        X: NDArray[np.float32],
+        labels: NDArray[np.int8],
+        scaler: Scaler,
+        labeler: PseudoLabeler,
+        rng: np.random.Generator,
+        /,
+        *,
+        verbose: bool,
+    ) -> Learnt:
+        """Fit on raw rows X, (n_samples, n_features), and labels 1, 0, -1."""
+        ...

@@ -1,0 +1,185 @@
+"""The network learner: Algorithm 1 with encoder, predictor and projection head."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+
+from spadework.core.networks import SpadeNetwork, best_device, hidden_width
+from spadework.core.pseudo_labels import PseudoLabeler
+from spadework.core.training import (
+    Epoch,
+    TrainingOptions,
+    encode,
+    one_thread,
+    predict_logits,
+    train_network,
+)
+from spadework.errors import InputError
+from spadework.learners.contract import Floats, Learnt, Scaler
+from spadework.progress import progress
+
+
+class NetworkLearner(BaseEstimator):
+    """Encoder, predictor and self-supervised head trained together (eq. 5).
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of the loss on pseudo-labels.
+    beta : float
+        Weight of the self-supervised (reconstruction) loss.
+    linear_code : bool
+        End the encoder in a linear layer instead of a ReLU, which can kill
+        dimensions of the code that the one-class models look at.
+    warmup_epochs : int
+        Epochs before the first pseudo-labels, in which the code settles.
+    batch_size : int
+    learning_rate : float
+    max_epochs : int
+    patience : int
+        Stop when the training loss has not improved for this many epochs.
+    device : "auto" or a torch device name
+        "auto" takes a GPU where there is one.
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        linear_code: bool = True,
+        warmup_epochs: int = 5,
+        batch_size: int = 256,
+        learning_rate: float = 1e-3,
+        max_epochs: int = 30,
+        patience: int = 5,
+        device: str = "auto",
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.linear_code = linear_code
+        self.warmup_epochs = warmup_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.device = device
+
+    def learn(
+        self,
+        X: NDArray[np.float32],
+        labels: NDArray[np.int8],
+        scaler: Scaler,
+        labeler: PseudoLabeler,
+        rng: np.random.Generator,
+        *,
+        verbose: bool,
+    ) -> Learnt:
+        """Scale the rows and run Algorithm 1 on them."""
+        options = TrainingOptions(
+            alpha=self.alpha,
+            beta=self.beta,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            warmup_epochs=self.warmup_epochs,
+        )
+        device = _device(self.device)
+        rows = torch.from_numpy(scaler.transform(X)).to(device)
+        network = _new_network(X.shape[1], self.linear_code, rng).to(device)
+        with (
+            one_thread(),
+            progress("training", self.max_epochs, verbose=verbose) as advance,
+        ):
+            result = train_network(
+                network, rows, labels, labeler, options, rng, lambda e: advance(_note(e))
+            )
+        weights = {
+            name: tensor.detach().cpu().numpy().copy()
+            for name, tensor in network.state_dict().items()
+        }
+        model = NetworkModel(weights, self.linear_code, scaler, self.device)
+        history = [epoch._asdict() for epoch in result.history]
+        return Learnt(
+            model, result.pseudo_labeler, result.pseudo_labels, model.score(X), history
+        )
+
+
+@dataclass(frozen=True)
+class NetworkModel:
+    """A trained network as plain arrays; scores are logits.
+
+    Attributes
+    ----------
+    weights : dict of ndarray
+        The state of a `SpadeNetwork`.
+    linear_code : bool
+    scaler : MinMaxScaler or QuantileScaler
+    device : str
+    """
+
+    weights: dict[str, NDArray[np.float32]]
+    linear_code: bool
+    scaler: Scaler
+    device: str
+
+    def __post_init__(self) -> None:
+        self._network()
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Logit q(h(x)) of each row, (n_samples,)."""
+        with one_thread():
+            return predict_logits(self._network(), self._tensor(X))
+
+    def probability(self, scores: Floats) -> Floats:
+        """Sigmoid of the logits, (n_samples,)."""
+        return expit(scores)
+
+    def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Latent codes h(x)."""
+        with one_thread():
+            return encode(self._network(), self._tensor(X))
+
+    def _tensor(self, X: NDArray[np.floating]) -> torch.Tensor:
+        return torch.from_numpy(self.scaler.transform(X)).to(_device(self.device))
+
+    def _network(self) -> SpadeNetwork:
+        n_hidden, n_features = self.weights["encoder.0.weight"].shape
+        network = SpadeNetwork(n_features, n_hidden, linear_code=self.linear_code)
+        state = {name: torch.from_numpy(array) for name, array in self.weights.items()}
+        network.load_state_dict(state)
+        return network.to(_device(self.device)).eval()
+
+
+def _new_network(
+    n_features: int, linear_code: bool, rng: np.random.Generator
+) -> SpadeNetwork:
+    """Initialise a network from our generator, leaving torch's own untouched."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(rng.integers(2**31)))
+        return SpadeNetwork(n_features, hidden_width(n_features), linear_code=linear_code)
+
+
+def _device(name: str) -> torch.device:
+    """Resolve "auto", or check the device that was asked for."""
+    if name == "auto":
+        return best_device()
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise InputError(
+            f"device must be 'auto' or a torch device such as 'cpu'; got {name!r}"
+        ) from error
+
+
+def _note(epoch: Epoch) -> str:
+    """One line on how an epoch went."""
+    return (
+        f"loss {epoch.loss:.4f}, pseudo-labels {epoch.pseudo_anomalies:,} anomalies, "
+        f"{epoch.pseudo_normals:,} normals"
+    )
