@@ -1,0 +1,1 @@
+"""The command ``spadework``: one file a verb, each parses, calls, prints."""

@@ -1,0 +1,339 @@
+"""The SPADE detector: pseudo-labels by consensus, a learner, a threshold."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from spadework.core.matching import match_threshold, otsu_threshold
+from spadework.core.pseudo_labels import (
+    FittedPseudoLabeler,
+    PseudoLabeler,
+    PseudoLabels,
+    ScoreScale,
+    ThresholdRule,
+    Voting,
+)
+from spadework.core.scaling import Scaling, fit_scaler
+from spadework.errors import InputError, LabelError
+from spadework.labels import ANOMALY, UNLABELED, count_labels, normalize_labels
+from spadework.learners.contract import Floats, Learner, Model
+from spadework.learners.forest import ForestLearner
+from spadework.learners.network import NetworkLearner
+from spadework.learners.one_class import make_one_class
+from spadework.validation import check_rows
+
+PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
+    "no_matching": {"thresholds": "otsu"},
+    "no_ensemble": {"n_members": 1},
+    "no_self_supervision": {"learner__beta": 0.0},
+    "no_labeled_normals": {"use_labeled_normals": False},
+    "majority_vote": {"voting": "majority"},
+}
+"""Settings (i) to (v) of the paper's ablation table, for ``SPADE.paper(**...)``."""
+
+
+class SPADE(ClassifierMixin, BaseEstimator):
+    """Semi-supervised anomaly detection when labels do not look like the rest.
+
+    An ensemble of one-class classifiers pseudo-labels the unlabeled rows where
+    its members agree, with thresholds found without validation data, and a
+    learner is trained on labels and pseudo-labels together.
+
+    Parameters
+    ----------
+    learner : "forest", "network" or a learner object
+        What learns from labels and pseudo-labels. Pass a `ForestLearner` or a
+        `NetworkLearner` to set its own parameters.
+    one_class : "gaussian", "isolation_forest", "svm" or an object
+        The one-class classifier. An object needs ``fit(X)`` and ``score(X)``
+        (higher is more anomalous) or scikit-learn's ``score_samples(X)``.
+    n_members : int
+        K, the number of one-class classifiers.
+    thresholds : "matching", "otsu" or a pair of percentiles
+        How members get their thresholds: partial matching against the labels,
+        with Otsu's method for a class without labels; Otsu for both classes;
+        or percentiles (normal, anomaly) of the unlabeled scores.
+    voting : "unanimous" or "majority"
+    use_labeled_normals : bool
+        Whether labeled normals join the rows each one-class classifier sees.
+    score_scale : "log" or "raw"
+        Scale on which members look for thresholds. Raw scores are heavy-tailed,
+        and a handful of outliers then decides.
+    scaling : "minmax" or "quantile"
+        How columns are scaled for the one-class classifiers and the network.
+    threshold : "auto" or float
+        Decision threshold on the anomaly score. "auto" matches the scores of the
+        labeled anomalies, or uses Otsu's method when there are none.
+    label_map : mapping, optional
+        From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
+    random_state : int, numpy Generator or None
+    verbose : bool
+        Show a progress bar on a terminal.
+
+    Attributes
+    ----------
+    setting_ : {"PNU", "PU", "NU", "PN"}
+        Which of positive, negative and unlabeled rows there were.
+    census_ : LabelCensus
+        How many of each.
+    pseudo_labels_ : PseudoLabels or None
+        ``labels`` (1, 0, -1 for each unlabeled row, in order), ``votes`` and
+        ``thresholds``; None when every row was labeled.
+    pseudo_labeler_ : FittedPseudoLabeler or None
+    model_ : Model
+        The fitted learner.
+    threshold_ : float
+        Rows that score above it are predicted anomalies.
+    history_ : list of dict
+        What the learner recorded: losses and pseudo-label counts by epoch.
+    classes_ : ndarray, [0, 1]
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only when X had column names.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(0, 1, (500, 4)), rng.normal(4, 1, (25, 4))])
+    >>> y = np.full(525, -1)
+    >>> y[:20], y[-5:] = 0, 1
+    >>> detector = SPADE(random_state=0).fit(X, y)
+    >>> detector.setting_
+    'PNU'
+    >>> detector.predict([[0.0, 0.0, 0.0, 0.0], [4.0, 4.0, 4.0, 4.0]])
+    array([0, 1])
+    """
+
+    setting_: str
+    census_: Any
+    pseudo_labels_: PseudoLabels | None
+    pseudo_labeler_: FittedPseudoLabeler | None
+    model_: Model
+    threshold_: float
+    history_: list[dict[str, float]]
+    classes_: NDArray[np.int64]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        learner: Literal["forest", "network"] | Learner = "forest",
+        one_class: Any = "gaussian",
+        n_members: int = 5,
+        thresholds: ThresholdRule = "matching",
+        voting: Voting = "unanimous",
+        use_labeled_normals: bool = True,
+        score_scale: ScoreScale = "log",
+        scaling: Scaling = "quantile",
+        threshold: Literal["auto"] | float = "auto",
+        label_map: Mapping[Any, int] | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.learner = learner
+        self.one_class = one_class
+        self.n_members = n_members
+        self.thresholds: ThresholdRule = thresholds
+        self.voting: Voting = voting
+        self.use_labeled_normals = use_labeled_normals
+        self.score_scale: ScoreScale = score_scale
+        self.scaling: Scaling = scaling
+        self.threshold = threshold
+        self.label_map = label_map
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the published configuration, to the letter (appendix B.5).
+
+        Two-layer perceptrons of half the feature width, five Gaussian one-class
+        classifiers on the latent code refreshed each epoch, partial matching on
+        raw scores, unanimous votes, alpha = beta = 1, min-max scaling, training
+        until the loss has not improved for five epochs.
+
+        Parameters
+        ----------
+        **changes
+            Parameters to change, as for ``set_params``; `PAPER_ABLATIONS` holds
+            the paper's own.
+
+        Examples
+        --------
+        >>> SPADE.paper(**PAPER_ABLATIONS["majority_vote"]).voting
+        'majority'
+        """
+        literal = NetworkLearner(linear_code=False, warmup_epochs=0, max_epochs=200)
+        paper = cls(learner=literal, score_scale="raw", scaling="minmax")
+        return paper.set_params(**changes)
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from rows and their three-valued labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite numbers; numpy, pandas or polars.
+        y : array-like of shape (n_samples,)
+            1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names.
+        """
+        self._check_parameters()
+        rows = check_rows(self, X, fitting=True)
+        labels = normalize_labels(y, self.label_map)
+        self._check_table(rows, labels)
+        rng = np.random.default_rng(self.random_state)
+        learnt = self._learner().learn(
+            rows,
+            labels,
+            fit_scaler(rows, self.scaling, rng),
+            self._pseudo_labeler(),
+            rng,
+            verbose=self.verbose,
+        )
+        self.census_ = count_labels(labels)
+        self.setting_ = self.census_.setting
+        self.classes_ = np.array([0, 1])
+        self.model_ = learnt.model
+        self.pseudo_labeler_ = learnt.pseudo_labeler
+        self.pseudo_labels_ = learnt.pseudo_labels
+        self.history_ = learnt.history
+        self.threshold_ = self._decide_threshold(learnt.train_scores, labels)
+        return self
+
+    def anomaly_score(self, X: ArrayLike) -> Floats:
+        """Score rows, shape (n_samples,): higher is more anomalous."""
+        check_is_fitted(self)
+        return self.model_.score(check_rows(self, X, fitting=False))
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Anomaly score above the threshold, (n_samples,): positive is anomalous."""
+        return self.anomaly_score(X) - self.threshold_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Predict 1 for anomalies and 0 for normal rows, (n_samples,)."""
+        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Probability of being normal and of being an anomaly, (n_samples, 2)."""
+        anomalous = self.model_.probability(self.anomaly_score(X))
+        return np.stack([1 - anomalous, anomalous], axis=1)
+
+    def pseudo_label(self, X: ArrayLike) -> PseudoLabels:
+        """Pseudo-label rows by the fitted one-class classifiers, with their votes."""
+        check_is_fitted(self)
+        if self.pseudo_labeler_ is None:
+            raise InputError(
+                "there are no one-class classifiers: every row was labeled in fit"
+            )
+        rows = check_rows(self, X, fitting=False)
+        return self.pseudo_labeler_.label(self.model_.represent(rows))
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
+        """ROC AUC over the labeled rows of y; unlabeled ones are left out."""
+        labels = normalize_labels(y, self.label_map or {1: 1, 0: 0, -1: -1})
+        known = labels != UNLABELED
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        scores = self.anomaly_score(X)[known]
+        return float(roc_auc_score(labels[known], scores, sample_weight=weight))
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that have no meaning, before any work is done."""
+        choices = {
+            "voting": ("unanimous", "majority"),
+            "score_scale": ("log", "raw"),
+            "scaling": ("minmax", "quantile"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise InputError(
+                    f"{name} must be one of {allowed}; got {getattr(self, name)!r}"
+                )
+        if not isinstance(self.n_members, (int, np.integer)) or self.n_members < 1:
+            raise InputError(
+                f"n_members must be a positive integer; got {self.n_members!r}"
+            )
+        if isinstance(self.thresholds, str):
+            known = self.thresholds in ("matching", "otsu")
+        else:
+            known = len(self.thresholds) == 2 and all(
+                0 <= p <= 100 for p in self.thresholds
+            )
+        if not known:
+            raise InputError(
+                f"thresholds must be 'matching', 'otsu' or two percentiles such as "
+                f"(10, 90); got {self.thresholds!r}"
+            )
+        if isinstance(self.threshold, str) and self.threshold != "auto":
+            raise InputError(
+                f"threshold must be 'auto' or a number; got {self.threshold!r}"
+            )
+
+    def _check_table(self, rows: NDArray[np.float32], labels: NDArray[np.int8]) -> None:
+        """Refuse tables that cannot be learnt from."""
+        census = count_labels(labels)
+        if len(rows) != len(labels):
+            raise LabelError(
+                f"X and y must have one row and one label each: X has {len(rows)} rows, "
+                f"y has {len(labels)} labels"
+            )
+        if census.n_labeled < 2:
+            raise LabelError(
+                f"one labeled row is too few to find thresholds ({census}); "
+                f"label at least 2"
+            )
+        if 0 < census.n_unlabeled < self.n_members:
+            raise LabelError(
+                f"{census.n_unlabeled} unlabeled rows cannot be split among "
+                f"n_members={self.n_members} one-class classifiers; give more unlabeled "
+                f"rows, or lower n_members"
+            )
+        if (rows == rows[0]).all():
+            raise InputError(
+                "every column of X is constant, so no row differs from another; "
+                "check how the table was read"
+            )
+
+    def _learner(self) -> Learner:
+        """Return the learner that was named or given."""
+        if isinstance(self.learner, str):
+            by_name = {"forest": ForestLearner, "network": NetworkLearner}
+            if self.learner not in by_name:
+                raise InputError(
+                    f"learner must be 'forest', 'network' or a learner object; "
+                    f"got {self.learner!r}"
+                )
+            return by_name[self.learner]()
+        return self.learner
+
+    def _pseudo_labeler(self) -> PseudoLabeler:
+        """Collect the parameters of the pseudo-labeler."""
+        return PseudoLabeler(
+            one_class=make_one_class(self.one_class),
+            n_members=self.n_members,
+            thresholds=self.thresholds,
+            voting=self.voting,
+            use_labeled_normals=self.use_labeled_normals,
+            score_scale=self.score_scale,
+        )
+
+    def _decide_threshold(self, scores: Floats, labels: NDArray[np.int8]) -> float:
+        """Partial matching of labeled anomalies, or Otsu, on training scores."""
+        if self.threshold != "auto":
+            return float(self.threshold)
+        unlabeled = labels == UNLABELED
+        reference = scores[unlabeled] if unlabeled.any() else scores
+        anomalies = scores[labels == ANOMALY]
+        if len(anomalies):
+            return match_threshold(anomalies, reference, tail="upper")
+        return otsu_threshold(reference)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

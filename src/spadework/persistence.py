@@ -1,0 +1,303 @@
+"""Save and load fitted models without pickle.
+
+A model file is a safetensors file: all arrays, and a JSON header that says how
+they make up the model. Loading builds only the classes named below, from checked
+values; nothing in a file is executed.
+"""
+
+import dataclasses
+import hashlib
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as parse_tensors
+from safetensors.numpy import save as pack_tensors
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+import spadework
+from spadework.core.gaussian import GaussianEnsemble
+from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels, Thresholds
+from spadework.core.scaling import MinMaxScaler, QuantileScaler
+from spadework.core.trees import FlatForest
+from spadework.detector import SPADE
+from spadework.errors import ModelFileError
+from spadework.labels import LabelCensus
+from spadework.learners.forest import ForestLearner, ForestModel
+from spadework.learners.network import NetworkLearner, NetworkModel
+from spadework.learners.one_class import IsolationForestMembers, SVMMembers
+
+FORMAT_VERSION = 1
+
+_ESTIMATORS = {cls.__name__: cls for cls in (SPADE, ForestLearner, NetworkLearner)}
+_RECORDS: dict[str, type[Any]] = {
+    cls.__name__: cls
+    for cls in (
+        FittedPseudoLabeler,
+        FlatForest,
+        ForestModel,
+        GaussianEnsemble,
+        IsolationForestMembers,
+        LabelCensus,
+        MinMaxScaler,
+        NetworkModel,
+        PseudoLabels,
+        QuantileScaler,
+        SVMMembers,
+        Thresholds,
+    )
+}
+_MODELS = {"SPADE": SPADE}
+_HEADER_KEY, _DIGEST_KEY = "spadework", "sha256"
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def save(model: SPADE, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file.
+
+    The file is written beside its place, synced and then moved there, so an
+    interrupted save leaves an older file whole. A file that is not a spadework
+    model is never replaced.
+
+    Parameters
+    ----------
+    model : SPADE
+        Fitted. A ``one_class`` object of your own cannot be written as plain data.
+    path : path of the file, ``.spade`` by custom
+    """
+    check_is_fitted(model)
+    if type(model).__name__ not in _MODELS:
+        raise ModelFileError(
+            f"only fitted {_listed(_MODELS)} models can be saved; got {model!r}"
+        )
+    target = Path(path)
+    _refuse_to_replace(target)
+    arrays: Arrays = {}
+    header = {
+        "format_version": FORMAT_VERSION,
+        "spadework_version": spadework.__version__,
+        "model": _encode(model, "model", arrays),
+    }
+    text = json.dumps(header, allow_nan=False)
+    metadata = {_HEADER_KEY: text, _DIGEST_KEY: _digest(text, arrays)}
+    _write_atomically(target, pack_tensors(arrays, metadata))
+
+
+def load(path: str | os.PathLike[str]) -> SPADE:
+    """Read a model file; nothing in it is executed.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a spadework model, is cut off or changed, or was
+        written by a newer version of the format.
+    """
+    content = Path(path).read_bytes()
+    header, arrays = _unpack(content, path)
+    version = header.get("format_version")
+    if version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} has model format {version!r}; this spadework "
+            f"({spadework.__version__}) reads format {FORMAT_VERSION}. It was written by "
+            f"spadework {header.get('spadework_version')}: use that version"
+        )
+    try:
+        model = _decode(header["model"], arrays)
+        _check_whole(model)
+    except (ValueError, TypeError, KeyError, RuntimeError, RecursionError) as error:
+        raise ModelFileError(
+            f"the parts of {path} do not fit together: {error}"
+        ) from error
+    return model
+
+
+def _unpack(content: bytes, path: Any) -> tuple[dict[str, Any], Arrays]:
+    """Split a file into its JSON header and its arrays, and check both are whole."""
+    try:
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length])["__metadata__"]
+        text, digest = metadata[_HEADER_KEY], metadata[_DIGEST_KEY]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is not a spadework model file, or it is cut off in its header "
+            f"({len(content):,} bytes)"
+        ) from error
+    try:
+        arrays = parse_tensors(content)
+    except SafetensorError as error:
+        raise ModelFileError(f"{path} is cut off or damaged: {error}") from error
+    if _digest(text, arrays) != digest:
+        raise ModelFileError(
+            f"{path} has changed since it was saved (its checksum does not match); "
+            f"get a fresh copy or fit again"
+        )
+    return json.loads(text), arrays
+
+
+def _encode(value: Any, place: str, arrays: Arrays) -> Any:
+    """Turn a value into JSON, with arrays put aside under a key."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$float": repr(value)}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, place, arrays)
+    name = type(value).__name__
+    if type(value) in (_ESTIMATORS.get(name), _RECORDS.get(name)):
+        state = {
+            key: _encode(item, f"{place}.{key}", arrays)
+            for key, item in _state(value).items()
+        }
+        return {"$class": name, "state": state}
+    if isinstance(value, (list, tuple)):
+        items = [_encode(item, f"{place}[{i}]", arrays) for i, item in enumerate(value)]
+        return items if isinstance(value, list) else {"$tuple": items}
+    if isinstance(value, dict):
+        pairs = [
+            [_encode(key, place, arrays), _encode(item, f"{place}[{key!r}]", arrays)]
+            for key, item in value.items()
+        ]
+        return {"$dict": pairs}
+    raise ModelFileError(
+        f"{place} is a {type(value).__module__}.{name}, which cannot be written as plain "
+        f"data. Models with objects of your own, or with a Generator as random_state, "
+        f"cannot be saved"
+    )
+
+
+def _encode_array(value: NDArray[Any], place: str, arrays: Arrays) -> Any:
+    """Put a numeric array aside; write an array of text out."""
+    if value.dtype.kind in "OU":
+        return {"$text": [str(item) for item in value]}
+    if value.dtype.kind not in "biuf":
+        raise ModelFileError(f"{place} has dtype {value.dtype}, which cannot be saved")
+    key = f"{len(arrays)}:{place}"
+    arrays[key] = np.ascontiguousarray(value)
+    return {"$array": key}
+
+
+def _decode(value: Any, arrays: Arrays) -> Any:
+    """Rebuild a value from JSON; classes only from the lists above."""
+    if isinstance(value, list):
+        return [_decode(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$class" in value:
+        state = {key: _decode(item, arrays) for key, item in value["state"].items()}
+        return _build(value["$class"], state)
+    ((kind, content),) = value.items()
+    if kind == "$float":
+        return float(content)
+    if kind == "$array":
+        return arrays[content]
+    if kind == "$text":
+        return np.array(content, dtype=object)
+    if kind == "$tuple":
+        return tuple(_decode(item, arrays) for item in content)
+    if kind == "$dict":
+        return {_decode(key, arrays): _decode(item, arrays) for key, item in content}
+    raise ModelFileError(f"unknown kind of value {kind!r}")
+
+
+def _state(value: Any) -> dict[str, Any]:
+    """Return the attributes that make up an estimator or a record."""
+    if isinstance(value, BaseEstimator):
+        return dict(vars(value))
+    if isinstance(value, tuple):
+        return value._asdict()  # type: ignore[attr-defined]
+    fields = dataclasses.fields(value)
+    return {field.name: getattr(value, field.name) for field in fields}
+
+
+def _build(name: str, state: dict[str, Any]) -> Any:
+    """Build an allowed class from its attributes."""
+    if name in _RECORDS:
+        return _RECORDS[name](**state)
+    if name not in _ESTIMATORS:
+        raise ModelFileError(
+            f"class {name!r} is not one of {_listed({**_RECORDS, **_ESTIMATORS})}"
+        )
+    estimator = _ESTIMATORS[name]()
+    known = set(estimator.get_params(deep=False)) | _fitted_names(type(estimator))
+    if not set(state) <= known:
+        raise ModelFileError(f"{name} has no attribute {_listed(set(state) - known)}")
+    for key, item in state.items():
+        setattr(estimator, key, item)
+    return estimator
+
+
+def _fitted_names(cls: type) -> set[str]:
+    """Attributes that ``fit`` sets, as the class declares them."""
+    return {name for name in cls.__annotations__ if name.endswith("_")}
+
+
+def _check_whole(model: Any) -> None:
+    """Check that the file held a fitted model whose parts agree with each other."""
+    if type(model).__name__ not in _MODELS:
+        raise ModelFileError(f"expected a model; got {type(model).__name__}")
+    missing = _fitted_names(type(model)) - set(vars(model)) - {"feature_names_in_"}
+    if missing:
+        raise ModelFileError(f"the model lacks {_listed(missing)}")
+    model.model_.score(np.zeros((1, model.n_features_in_), dtype=np.float32))
+
+
+def _digest(header: str, arrays: Arrays) -> str:
+    """Checksum of the header and of every array's name, type, shape and bytes."""
+    digest = hashlib.sha256(header.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _refuse_to_replace(target: Path) -> None:
+    """Raise unless the place is free or holds a spadework model."""
+    if target.is_dir():
+        raise ModelFileError(f"{target} is a folder; name a file in it")
+    if not target.exists():
+        return
+    with target.open("rb") as file:
+        start = file.read(4096)
+    if f'"{_HEADER_KEY}"'.encode() not in start and _DIGEST_KEY.encode() not in start:
+        raise ModelFileError(
+            f"{target} exists and is not a spadework model; it is left as it is. "
+            f"Choose another name"
+        )
+
+
+def _write_atomically(target: Path, content: bytes) -> None:
+    """Write beside the target, sync, and move into place in one step."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _listed(names: Any) -> str:
+    """Names in order, for a message."""
+    return ", ".join(sorted(names))
