@@ -65,6 +65,9 @@ class SPADE(ClassifierMixin, BaseEstimator):
     score_scale : "log" or "raw"
         Scale on which members look for thresholds. Raw scores are heavy-tailed,
         and a handful of outliers then decides.
+    stand_in : bool
+        Whether, in PU and NU, unlabeled rows without consensus stand in for the
+        class that has no labels.
     scaling : "minmax" or "quantile"
         How columns are scaled for the one-class classifiers and the network.
     threshold : "auto" or float
@@ -130,6 +133,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
         voting: Voting = "unanimous",
         use_labeled_normals: bool = True,
         score_scale: ScoreScale = "log",
+        stand_in: bool = True,
         scaling: Scaling = "quantile",
         threshold: Literal["auto"] | float = "auto",
         label_map: Mapping[Any, int] | None = None,
@@ -143,6 +147,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
         self.voting: Voting = voting
         self.use_labeled_normals = use_labeled_normals
         self.score_scale: ScoreScale = score_scale
+        self.stand_in = stand_in
         self.scaling: Scaling = scaling
         self.threshold = threshold
         self.label_map = label_map
@@ -170,7 +175,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
         'majority'
         """
         literal = NetworkLearner(linear_code=False, warmup_epochs=0, max_epochs=200)
-        paper = cls(learner=literal, score_scale="raw", scaling="minmax")
+        paper = cls(learner=literal, score_scale="raw", stand_in=False, scaling="minmax")
         return paper.set_params(**changes)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -320,6 +325,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
             voting=self.voting,
             use_labeled_normals=self.use_labeled_normals,
             score_scale=self.score_scale,
+            stand_in=self.stand_in,
         )
 
     def _decide_threshold(self, scores: Floats, labels: NDArray[np.int8]) -> float:

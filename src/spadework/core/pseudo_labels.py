@@ -124,6 +124,9 @@ class PseudoLabeler:
         Whether labeled normals join every member's rows.
     score_scale : "log" or "raw"
         Scale on which thresholds are looked for; see `steady`.
+    stand_in : bool
+        Whether unlabeled rows without consensus stand in for a class without
+        labels; see `learning_targets`.
     """
 
     one_class: OneClassModel
@@ -132,6 +135,7 @@ class PseudoLabeler:
     voting: Voting
     use_labeled_normals: bool
     score_scale: ScoreScale
+    stand_in: bool
 
     def fit(
         self, X: NDArray[np.floating], labels: Labels, rng: np.random.Generator
@@ -203,6 +207,25 @@ def vote(scores: Floats, thresholds: Thresholds, voting: Voting) -> PseudoLabels
     for label in (ANOMALY, NORMAL):
         labels[_agreed(votes == label, voting)] = label
     return PseudoLabels(labels, votes, thresholds)
+
+
+def learning_targets(
+    labels: Labels, pseudo_labels: Labels | None, *, stand_in: bool
+) -> Labels:
+    """Return what the unlabeled rows are taken for in training, (n_unlabeled,).
+
+    These are the pseudo-labels, and before there are any, -1. In PU and NU one
+    class has no labels, and its pseudo-labels can be few or none; with
+    ``stand_in``, rows without consensus are then taken for that class. Most of
+    them are normal in PU; in NU they are at least where anomalies must be.
+    """
+    targets = np.full((labels == UNLABELED).sum(), UNLABELED, dtype=np.int8)
+    if pseudo_labels is not None:
+        targets[:] = pseudo_labels
+    for label in (ANOMALY, NORMAL):
+        if stand_in and not (labels == label).any():
+            targets[targets == UNLABELED] = label
+    return targets
 
 
 def steady(scores: Floats, reference: Floats) -> Floats:

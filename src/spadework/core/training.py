@@ -16,14 +16,19 @@ from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     PseudoLabeler,
     PseudoLabels,
+    learning_targets,
 )
-from spadework.labels import NORMAL, UNLABELED
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 _SCORE_ROWS = 65_536
 
 
 class Epoch(NamedTuple):
-    """What one epoch left behind: the mean losses and the pseudo-label counts."""
+    """What one epoch left behind.
+
+    The mean losses, and how many unlabeled rows were taken for each class: the
+    pseudo-labels and, where a class has no labels, those that stand in for it.
+    """
 
     loss: float
     labeled: float
@@ -101,7 +106,9 @@ def train_network(
             latent = encode(network, X)
             fitted, pseudo = labeler.fit(latent, labels, rng)
             result.pseudo_labeler, result.pseudo_labels = fitted, pseudo
-        state = _run_epoch(network, optimizer, batches, result.pseudo_labels, options)
+        known = result.pseudo_labels.labels if result.pseudo_labels else None
+        targets = learning_targets(labels, known, stand_in=labeler.stand_in)
+        state = _run_epoch(network, optimizer, batches, targets, options)
         result.history.append(state)
         on_epoch(state)
         if warm and stop.after(state.loss):
@@ -159,7 +166,6 @@ class _Batches:
         self.labeled, self.unlabeled = X[known], X[~known]
         self.label = torch.from_numpy(labels).to(X.device)[known].to(X.dtype)
         self.n_unlabeled = len(self.unlabeled)
-        self.both_classes = len(np.unique(labels[labels >= NORMAL])) == 2
         self._size = batch_size
         self._rng = rng
 
@@ -189,22 +195,18 @@ def _run_epoch(
     network: SpadeNetwork,
     optimizer: torch.optim.Optimizer,
     batches: _Batches,
-    pseudo: PseudoLabels | None,
+    targets: NDArray[np.int8],
     options: TrainingOptions,
 ) -> Epoch:
     """Update g, h and q with one pass over the rows (eq. 5)."""
     device, dtype = batches.label.device, batches.label.dtype
-    pseudo_label = torch.full((batches.n_unlabeled,), -1.0, device=device, dtype=dtype)
-    if pseudo is not None:
-        pseudo_label = torch.from_numpy(pseudo.labels).to(device, dtype)
-    # Labels of one class alone teach the predictor a constant; wait for pseudo-labels.
-    use_labels = batches.both_classes or pseudo is not None
+    pseudo_label = torch.from_numpy(targets).to(device, dtype)
     totals, n_steps = torch.zeros(4, device=device), 0
     for batch in batches.epoch():
         rows = torch.cat([batch.labeled, batch.unlabeled])
         output = network(rows)
         logit_l, logit_u = output.logit.split([len(batch.label), len(batch.position)])
-        on_labels = labeled_loss(logit_l, batch.label) * use_labels
+        on_labels = labeled_loss(logit_l, batch.label)
         on_pseudo = pseudo_loss(logit_u, pseudo_label[batch.position])
         on_input = reconstruction_loss(rows, output.reconstruction)
         loss = on_labels + options.alpha * on_pseudo + options.beta * on_input  # eq. 5
@@ -213,9 +215,9 @@ def _run_epoch(
         optimizer.step()
         totals += torch.stack([loss, on_labels, on_pseudo, on_input]).detach()
         n_steps += 1
-    counts = (pseudo.n_anomalies, pseudo.n_normals) if pseudo is not None else (0, 0)
-    loss, labeled, pseudo_term, reconstruction = (totals / n_steps).tolist()
-    return Epoch(loss, labeled, pseudo_term, reconstruction, *counts)
+    loss, labeled, pseudo, reconstruction = (totals / n_steps).tolist()
+    counts = [int((targets == label).sum()) for label in (ANOMALY, NORMAL)]
+    return Epoch(loss, labeled, pseudo, reconstruction, *counts)
 
 
 class _Patience:

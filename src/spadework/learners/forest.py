@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels
+from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.trees import FlatForest, flatten_tree, join_forests, usable_cores
+from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.contract import Floats, Learnt, Scaler
 from spadework.progress import progress
@@ -79,8 +80,11 @@ class ForestLearner(BaseEstimator):
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
             fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
-        weights = (self.anomaly_weight, self.normal_weight)
-        training = training_set(labels, pseudo, weights)
+        weights = {ANOMALY: self.anomaly_weight, NORMAL: self.normal_weight}
+        used = _used(pseudo.labels, weights) if pseudo else None
+        targets = learning_targets(labels, used, stand_in=labeler.stand_in)
+        training = training_set(labels, targets, weights)
+        _refuse_single_class(training)
         forest, in_bag = self._grow(X, training, rng, verbose=verbose)
         odds = training.weights[training.targets == 1].sum() / (
             training.weights[training.targets == 0].sum()
@@ -182,30 +186,32 @@ class TrainingSet(NamedTuple):
 
 
 def training_set(
-    labels: NDArray[np.int8], pseudo: PseudoLabels | None, weights: tuple[float, float]
+    labels: NDArray[np.int8], targets: NDArray[np.int8], weights: dict[int, float]
 ) -> TrainingSet:
     """Join labels and pseudo-labels, weighted as eq. 5 weighs them.
 
     The losses of eq. 5 are means, one over the labeled and one over the unlabeled
     rows. A label counts 1 here, so a pseudo-label counts alpha * n_labeled /
-    n_unlabeled, with an alpha for each class in ``weights`` (anomaly, normal).
+    n_unlabeled. A class without labels has nothing to be weighed against, and its
+    alpha is 1.
 
-    In PU and NU one class has no labels. Next to its pseudo-labels, the unlabeled
-    rows without consensus stand in for it, with an alpha of 1.
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+    targets : ndarray of shape (n_unlabeled,)
+        What unlabeled rows are taken for: 1, 0, or -1 to leave them out.
+    weights : dict
+        The alpha of each class.
     """
-    unlabeled = np.flatnonzero(labels == UNLABELED)
-    unit = (len(labels) - len(unlabeled)) / max(1, len(unlabeled))
-    targets, row_weights = labels.copy(), np.ones(len(labels))
-    for label, alpha in zip((ANOMALY, NORMAL), weights, strict=True):
-        if pseudo is not None and alpha > 0:
-            chosen = unlabeled[pseudo.labels == label]
-            targets[chosen], row_weights[chosen] = label, alpha * unit
-    for label in (ANOMALY, NORMAL):
-        if not (labels == label).any():
-            rest = np.flatnonzero(targets == UNLABELED)
-            targets[rest], row_weights[rest] = label, unit
-    rows = np.flatnonzero(targets != UNLABELED)
-    return TrainingSet(rows, targets[rows], row_weights[rows])
+    unlabeled = labels == UNLABELED
+    unit = (~unlabeled).sum() / max(1, unlabeled.sum())
+    joined, row_weights = labels.copy(), np.ones(len(labels))
+    joined[unlabeled] = targets
+    for label, alpha in weights.items():
+        alpha = alpha if (labels == label).any() else 1.0
+        row_weights[unlabeled & (joined == label)] = alpha * unit
+    rows = np.flatnonzero(joined != UNLABELED)
+    return TrainingSet(rows, joined[rows], row_weights[rows])
 
 
 def out_of_bag_scores(
@@ -222,6 +228,22 @@ def out_of_bag_scores(
         return (values * unseen).sum(axis=0) / unseen.sum(axis=0)
 
     return np.concatenate(list(forest.map_blocks(X, mean_of_unseen)))
+
+
+def _used(pseudo_labels: NDArray[np.int8], weights: dict[int, float]) -> NDArray[np.int8]:
+    """Pseudo-labels of the classes whose alpha is not 0; the others become -1."""
+    without = [label for label, alpha in weights.items() if alpha == 0]
+    return np.where(np.isin(pseudo_labels, without), np.int8(UNLABELED), pseudo_labels)
+
+
+def _refuse_single_class(training: TrainingSet) -> None:
+    """Raise when one class has nothing to learn from."""
+    for target, name in ((ANOMALY, "anomaly"), (NORMAL, "normal")):
+        if not (training.targets == target).any():
+            raise InputError(
+                f"no row is labeled or pseudo-labeled {name}. Label a few such rows, or "
+                f"set stand_in=True"
+            )
 
 
 def _draw(
