@@ -2,8 +2,14 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from spadework.errors import InputError
+
+Weights = dict[str, NDArray[np.float32]]
 
 
 class NetworkOutput(NamedTuple):
@@ -62,6 +68,38 @@ def hidden_width(n_features: int) -> int:
     return max(1, n_features // 2)
 
 
-def best_device() -> torch.device:
-    """Return the GPU where there is one, else the CPU."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def new_network(
+    n_features: int, *, linear_code: bool, rng: np.random.Generator
+) -> SpadeNetwork:
+    """Initialise a network from our generator, leaving torch's own untouched."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(rng.integers(2**31)))
+        n_hidden = hidden_width(n_features)
+        return SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
+
+
+def network_weights(network: SpadeNetwork) -> Weights:
+    """Return the weights of a network as plain arrays."""
+    state = network.state_dict()
+    return {name: tensor.cpu().numpy().copy() for name, tensor in state.items()}
+
+
+def restore_network(weights: Weights, *, linear_code: bool) -> SpadeNetwork:
+    """Rebuild a network from its weights, checking that all of them fit."""
+    n_hidden, n_features = weights["encoder.0.weight"].shape
+    network = SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
+    network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+    return network.eval()
+
+
+def find_device(name: str) -> torch.device:
+    """Resolve a device name; "auto" is the GPU where there is one, else the CPU."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise InputError(
+            f"device must be 'auto' or a torch device that this machine has, such as "
+            f"'cpu'; got {name!r} ({error})"
+        ) from error

@@ -1,26 +1,26 @@
-"""The network learner: Algorithm 1 with encoder, predictor and projection head."""
+"""The network learner: Algorithm 1 with encoder, predictor and projection head.
+
+Importing torch takes seconds, so it loads when a network is trained or scored and
+not with this module.
+"""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from spadework.core.networks import SpadeNetwork, best_device, hidden_width
 from spadework.core.pseudo_labels import PseudoLabeler
-from spadework.core.training import (
-    Epoch,
-    TrainingOptions,
-    encode,
-    one_thread,
-    predict_logits,
-    train_network,
-)
-from spadework.errors import InputError
 from spadework.learners.contract import Floats, Learnt, Scaler
 from spadework.progress import progress
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from spadework.core.networks import SpadeNetwork
+    from spadework.core.training import Epoch
 
 
 class NetworkLearner(BaseEstimator):
@@ -80,7 +80,11 @@ class NetworkLearner(BaseEstimator):
         verbose: bool,
     ) -> Learnt:
         """Scale the rows and run Algorithm 1 on them."""
-        options = TrainingOptions(
+        import torch
+
+        from spadework.core import networks, training
+
+        options = training.TrainingOptions(
             alpha=self.alpha,
             beta=self.beta,
             batch_size=self.batch_size,
@@ -89,20 +93,23 @@ class NetworkLearner(BaseEstimator):
             patience=self.patience,
             warmup_epochs=self.warmup_epochs,
         )
-        device = _device(self.device)
+        device = networks.find_device(self.device)
         rows = torch.from_numpy(scaler.transform(X)).to(device)
-        network = _new_network(X.shape[1], self.linear_code, rng).to(device)
+        network = networks.new_network(X.shape[1], linear_code=self.linear_code, rng=rng)
         with (
-            one_thread(),
+            training.one_thread(),
             progress("training", self.max_epochs, verbose=verbose) as advance,
         ):
-            result = train_network(
-                network, rows, labels, labeler, options, rng, lambda e: advance(_note(e))
+            result = training.train_network(
+                network.to(device),
+                rows,
+                labels,
+                labeler,
+                options,
+                rng,
+                lambda epoch: advance(_note(epoch)),
             )
-        weights = {
-            name: tensor.detach().cpu().numpy().copy()
-            for name, tensor in network.state_dict().items()
-        }
+        weights = networks.network_weights(network)
         model = NetworkModel(weights, self.linear_code, scaler, self.device)
         history = [epoch._asdict() for epoch in result.history]
         return Learnt(
@@ -133,8 +140,10 @@ class NetworkModel:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Logit q(h(x)) of each row, (n_samples,)."""
-        with one_thread():
-            return predict_logits(self._network(), self._tensor(X))
+        from spadework.core import training
+
+        with training.one_thread():
+            return training.predict_logits(self._network(), self._tensor(X))
 
     def probability(self, scores: Floats) -> Floats:
         """Sigmoid of the logits, (n_samples,)."""
@@ -142,42 +151,27 @@ class NetworkModel:
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Latent codes h(x)."""
-        with one_thread():
-            return encode(self._network(), self._tensor(X))
+        from spadework.core import training
 
-    def _tensor(self, X: NDArray[np.floating]) -> torch.Tensor:
-        return torch.from_numpy(self.scaler.transform(X)).to(_device(self.device))
+        with training.one_thread():
+            return training.encode(self._network(), self._tensor(X))
 
-    def _network(self) -> SpadeNetwork:
-        n_hidden, n_features = self.weights["encoder.0.weight"].shape
-        network = SpadeNetwork(n_features, n_hidden, linear_code=self.linear_code)
-        state = {name: torch.from_numpy(array) for name, array in self.weights.items()}
-        network.load_state_dict(state)
-        return network.to(_device(self.device)).eval()
+    def _tensor(self, X: NDArray[np.floating]) -> "Tensor":
+        import torch
 
+        from spadework.core import networks
 
-def _new_network(
-    n_features: int, linear_code: bool, rng: np.random.Generator
-) -> SpadeNetwork:
-    """Initialise a network from our generator, leaving torch's own untouched."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(rng.integers(2**31)))
-        return SpadeNetwork(n_features, hidden_width(n_features), linear_code=linear_code)
+        scaled = torch.from_numpy(self.scaler.transform(X))
+        return scaled.to(networks.find_device(self.device))
+
+    def _network(self) -> "SpadeNetwork":
+        from spadework.core import networks
+
+        network = networks.restore_network(self.weights, linear_code=self.linear_code)
+        return network.to(networks.find_device(self.device))
 
 
-def _device(name: str) -> torch.device:
-    """Resolve "auto", or check the device that was asked for."""
-    if name == "auto":
-        return best_device()
-    try:
-        return torch.device(name)
-    except RuntimeError as error:
-        raise InputError(
-            f"device must be 'auto' or a torch device such as 'cpu'; got {name!r}"
-        ) from error
-
-
-def _note(epoch: Epoch) -> str:
+def _note(epoch: "Epoch") -> str:
     """One line on how an epoch went."""
     return (
         f"loss {epoch.loss:.4f}, pseudo-labels {epoch.pseudo_anomalies:,} anomalies, "

@@ -1,0 +1,1 @@
+"""Speed only: ratios measured in one run, written to ``benchmarks/speed.json``."""

@@ -1,0 +1,296 @@
+"""How fast the numerics and the forest learner are, as ratios within one run.
+
+``python -m benchmarks.speed`` prints every measurement and writes all of them to
+``benchmarks/speed.json``. Covertype is read from the folder SPADEWORK_DATA, or from
+shared/data beside the checkout.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pyarrow import csv
+from scipy.stats import wasserstein_distance
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.mixture import GaussianMixture
+
+from spadework import SPADE
+from spadework.core.gaussian import SHARED, fit_gaussians
+from spadework.core.matching import Tail, match_threshold, tail_size
+from spadework.core.trees import usable_cores
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "speed.json"
+DATA = Path(os.environ.get("SPADEWORK_DATA", HERE.parents[1] / "shared" / "data"))
+README = HERE.parent / "README.md"
+_TABLE_START = "<!-- speed table: written by python -m benchmarks.speed -->"
+_TABLE_END = "<!-- end of speed table -->"
+TAILS: tuple[Tail, Tail] = ("upper", "lower")
+MEMBERS = 5
+
+
+def main() -> None:
+    """Run every benchmark and write the results."""
+    results: dict[str, Any] = {
+        "machine": {"processor": platform.processor(), "cores": usable_cores()}
+    }
+    X, y, X_test, truth = covertype_new_types()
+    steps: dict[str, Callable[[], dict[str, float]]] = {
+        "start_up": start_up,
+        "partial_matching": partial_matching,
+        "gaussians": lambda: gaussians(X, y),
+        "forest": lambda: forest(X, y, X_test, truth),
+        "growth": growth,
+    }
+    for name, step in steps.items():
+        results[name] = {key: float(f"{value:.4g}") for key, value in step().items()}
+        print(name, json.dumps(results[name], indent=2), flush=True)
+    RESULTS.write_text(json.dumps(results, indent=2) + "\n")
+    README.write_text(with_table(README.read_text(), results))
+
+
+def with_table(readme: str, results: dict[str, Any]) -> str:
+    """Return the README with its speed table made from the results."""
+    start, rest = readme.split(_TABLE_START)
+    _, end = rest.split(_TABLE_END)
+    return f"{start}{_TABLE_START}\n{speed_table(results)}{_TABLE_END}{end}"
+
+
+def speed_table(results: dict[str, Any]) -> str:
+    """Lay the results out as a Markdown table."""
+    matching, gaussian = results["partial_matching"], results["gaussians"]
+    trees, grown, start = results["forest"], results["growth"], results["start_up"]
+    rows = {
+        "partial matching, 5 members, both tails, 1,000,000 unlabeled and 10,000 labeled "
+        "scores": f"{matching['seconds']:.2f} s, {matching['times_faster']:,.0f} times "
+        "faster than one scipy call per candidate",
+        "5 Gaussians, fit and score": f"{gaussian['seconds']:.2f} s, "
+        f"{gaussian['times_faster']:.1f} times faster than `GaussianMixture(1)`",
+        "forest learner, end to end": f"{trees['fit_seconds']:.1f} s, "
+        f"{trees['share_of_recipe_time']:.0%} of the time of `GaussianMixture` + "
+        f"`RandomForestClassifier` (AUC {trees['auc']:.3f} against "
+        f"{trees['recipe_auc']:.3f})",
+        "scoring": f"{trees['rows_per_second']:,.0f} rows/s, "
+        f"{trees['times_faster_scoring']:.1f} times faster than that forest",
+        "fit and score, 100,000 to 1,000,000 rows": f"{grown['seconds_100k']:.1f} s to "
+        f"{grown['seconds_1m']:.1f} s, at most {grown['peak_memory_in_matrices']:.1f} "
+        "times the memory of the float32 table",
+        "`import spadework`, `spadework --help`": f"{start['import_seconds']:.2f} s, "
+        f"{start['help_seconds']:.2f} s",
+    }
+    lines = ["| what | measured |", "|---|---|"]
+    return "\n".join(lines + [f"| {k} | {v} |" for k, v in rows.items()]) + "\n"
+
+
+def seconds(function: Callable[[], Any], repeats: int = 1) -> float:
+    """Best wall-clock time of a call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def start_up() -> dict[str, float]:
+    """Time ``import spadework`` and ``spadework --help``, each in a new process."""
+
+    def python(*arguments: str) -> float:
+        command = [sys.executable, *arguments]
+        return seconds(lambda: subprocess.run(command, capture_output=True), repeats=5)
+
+    bare = python("-c", "pass")
+    entry = "from spadework.cli import main; main()"
+    return {
+        "import_seconds": python("-c", "import spadework") - bare,
+        "help_seconds": python("-c", entry, "--help"),
+    }
+
+
+def partial_matching() -> dict[str, float]:
+    """Both tails of five members against one scipy call for each candidate.
+
+    The scipy loop over all candidates would take days, so twenty candidates,
+    spread evenly, are timed and multiplied.
+    """
+    rng = np.random.default_rng(0)
+    n_unlabeled, n_labeled = 1_000_000, 10_000
+    unlabeled = rng.chisquare(20, (MEMBERS, n_unlabeled))
+    labeled = rng.chisquare(30, (MEMBERS, n_labeled))
+
+    def match_all() -> None:
+        for member in range(MEMBERS):
+            for tail in TAILS:
+                match_threshold(labeled[member], unlabeled[member], tail=tail)
+
+    ours = seconds(match_all, repeats=3)
+    ordered = np.sort(unlabeled[0])
+    sampled = np.linspace(1, n_unlabeled, 20).astype(int)
+    timed = seconds(
+        lambda: [wasserstein_distance(labeled[0], ordered[-size:]) for size in sampled]
+    )
+    one_by_one = timed / len(sampled) * n_unlabeled * MEMBERS * len(TAILS)
+    small = rng.chisquare(20, 20_000)
+    return {
+        "seconds": ours,
+        "scipy_seconds_extrapolated": one_by_one,
+        "times_faster": one_by_one / ours,
+        "worst_excess_over_exhaustive": max(
+            _excess(labeled[0][:200], small, tail) for tail in TAILS
+        ),
+    }
+
+
+def _excess(labeled: np.ndarray, unlabeled: np.ndarray, tail: Tail) -> float:
+    """Relative excess of the distance found over every candidate's, by scipy."""
+    sign = 1 if tail == "upper" else -1
+    ordered = np.sort(sign * unlabeled)
+    size = tail_size(labeled, unlabeled, tail=tail)
+    found = wasserstein_distance(sign * labeled, ordered[-size:])
+    sizes = range(1, len(ordered) + 1, 10)
+    best = min(wasserstein_distance(sign * labeled, ordered[-s:]) for s in sizes)
+    return found / best - 1
+
+
+def gaussians(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Five Gaussians on all of Covertype against five GaussianMixture(1)."""
+    scaled, groups = _scaled(X), _groups(y)
+    precise = scaled.astype(np.float64)
+    theirs = np.empty((len(X), MEMBERS))
+
+    def fit_mixtures() -> None:
+        for member in range(MEMBERS):
+            rows = precise[(groups == member) | (groups == SHARED)]
+            mixture = GaussianMixture(1, random_state=0).fit(rows)
+            theirs[:, member] = -mixture.score_samples(precise)
+
+    ours_seconds = seconds(lambda: fit_gaussians(scaled, groups).score(scaled), repeats=3)
+    theirs_seconds = seconds(fit_mixtures)
+    ours = fit_gaussians(precise, groups).score(precise)
+    return {
+        "seconds": ours_seconds,
+        "mixture_seconds": theirs_seconds,
+        "times_faster": theirs_seconds / ours_seconds,
+        "largest_relative_difference": float(np.abs(ours / theirs - 1).max()),
+    }
+
+
+def forest(
+    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, truth: np.ndarray
+) -> dict[str, float]:
+    """Time the forest learner end to end against the straightforward recipe.
+
+    The recipe: five GaussianMixture, then a random forest on the same
+    pseudo-labels. It is given the pseudo-labels, so only its models are timed.
+    """
+    start = time.perf_counter()
+    detector = SPADE(random_state=0).fit(X, y)
+    fit_seconds = time.perf_counter() - start
+    pseudo = detector.pseudo_labels_
+    assert pseudo is not None
+    targets = y.copy()
+    targets[y == -1] = pseudo.labels
+    known = targets >= 0
+    weights = np.where(y >= 0, 1.0, (y >= 0).sum() / (y < 0).sum())[known]
+    model = RandomForestClassifier(
+        300, min_samples_leaf=5, max_depth=16, n_jobs=-1, random_state=0
+    )
+
+    def recipe() -> None:
+        scaled, groups = _scaled(X), _groups(y)
+        for member in range(MEMBERS):
+            rows = scaled[(groups == member) | (groups == SHARED)]
+            GaussianMixture(1, random_state=0).fit(rows).score_samples(scaled)
+        model.fit(X[known], targets[known], sample_weight=weights)
+
+    recipe_seconds = seconds(recipe)
+    ours = seconds(lambda: detector.anomaly_score(X_test), repeats=3)
+    theirs = seconds(lambda: model.predict_proba(X_test), repeats=3)
+    recipe_scores = np.asarray(model.predict_proba(X_test))[:, 1]
+    return {
+        "fit_seconds": fit_seconds,
+        "recipe_seconds": recipe_seconds,
+        "share_of_recipe_time": fit_seconds / recipe_seconds,
+        "rows_per_second": len(X_test) / ours,
+        "recipe_rows_per_second": len(X_test) / theirs,
+        "times_faster_scoring": theirs / ours,
+        "auc": float(roc_auc_score(truth, detector.anomaly_score(X_test))),
+        "recipe_auc": float(roc_auc_score(truth, recipe_scores)),
+    }
+
+
+_GROWTH_SCRIPT = """
+import re, sys, time
+import numpy as np
+from spadework import SPADE
+def peak():  # resource.getrusage would count the parent process in
+    status = open("/proc/self/status").read()
+    return int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024
+warm_up = np.random.default_rng(0).random((200, 3))
+SPADE(random_state=0).fit(warm_up, [1, 0] * 5 + [-1] * 190)
+n_rows, n_features = int(sys.argv[1]), 54
+rng, before = np.random.default_rng(0), peak()
+X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
+y = np.full(n_rows, -1)
+y[: n_rows // 20] = 0
+X[: n_rows // 10 : 10] += 2
+y[: n_rows // 20 : 10] = 1
+start = time.perf_counter()
+SPADE(random_state=0).fit(X, y).anomaly_score(X)
+print(time.perf_counter() - start, (peak() - before) / X.nbytes)
+"""
+
+
+def growth() -> dict[str, float]:
+    """Fit and score 100,000 and 1,000,000 rows of 54 columns in new processes."""
+    measured = []
+    for n_rows in (100_000, 1_000_000):
+        command = [sys.executable, "-c", _GROWTH_SCRIPT, str(n_rows)]
+        output = subprocess.run(command, capture_output=True, text=True, check=True)
+        measured.append([float(value) for value in output.stdout.split()])
+    (small_seconds, _), (large_seconds, memory) = measured
+    return {
+        "seconds_100k": small_seconds,
+        "seconds_1m": large_seconds,
+        "times_longer": large_seconds / small_seconds,
+        "peak_memory_in_matrices": memory,
+    }
+
+
+def covertype_new_types() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Half of Covertype to learn from, 5% labeled; kinds 6 and 7 are never labeled."""
+    options = csv.ReadOptions(autogenerate_column_names=True)
+    table = csv.read_csv(DATA / "covertype" / "covtype.data.gz", read_options=options)
+    columns = [column.to_numpy().astype(np.float32) for column in table.columns]
+    X, kind = np.column_stack(columns[:-1]), columns[-1]
+    rng = np.random.default_rng(0)
+    train, test = np.array_split(rng.permutation(len(X)), 2)
+    y = np.full(len(train), -1)
+    chosen = rng.choice(np.flatnonzero(kind[train] < 6), len(train) // 20, replace=False)
+    y[chosen] = kind[train][chosen] > 2
+    return X[train], y, X[test], kind[test] > 2
+
+
+def _scaled(X: np.ndarray) -> np.ndarray:
+    """Min-max scale the columns."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    return (X - low) / np.where(high > low, high - low, 1)
+
+
+def _groups(y: np.ndarray) -> np.ndarray:
+    """Deal unlabeled rows to five members; share labeled normals; skip anomalies."""
+    groups = np.random.default_rng(0).integers(0, MEMBERS, len(y))
+    groups[y == 0], groups[y == 1] = SHARED, -2
+    return groups
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""The verbs of the command line. Heavy libraries load inside the verbs."""
+
+from typing import Annotated
+
+import typer
+
+import spadework
+from spadework.cli.demo import demo
+
+app = typer.Typer(
+    name="spadework",
+    help="Anomaly detection from a few labels that do not look like the rest.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+
+
+def _show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        print(spadework.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version."
+        ),
+    ] = False,
+) -> None:
+    """Take the options that all verbs share."""

@@ -1,0 +1,63 @@
+"""The installed command runs the main job and speaks plainly."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+COMMAND = Path(sys.executable).with_name("spadework")
+
+
+def run(*arguments):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True)
+
+
+def read_all(descriptor):
+    """Read a pseudo-terminal to its end, which Linux reports as an error."""
+    parts = []
+    while True:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts).decode()
+
+
+def test_demo_finds_the_kind_that_nobody_labeled():
+    shown = run("demo")
+    assert shown.returncode == 0, shown.stderr
+    rows = [line for line in shown.stdout.splitlines() if "SPADE  " in line]
+    new_kind = float(rows[0].split("│")[-2])
+    assert new_kind > 0.85
+    assert "PNU: 10 anomalies, 40 normals, 849 unlabeled" in shown.stdout
+
+
+def test_demo_logs_progress_lines_when_there_is_no_terminal():
+    assert "growing trees: done after 300 steps" in run("demo").stderr
+
+
+def test_demo_draws_a_progress_bar_on_a_terminal():
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([COMMAND, "demo"], stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = read_all(ours)
+    os.close(ours)
+    assert process.wait() == 0
+    assert "300/300" in shown
+    assert "━━" in shown
+
+
+def test_version_is_the_package_version():
+    import spadework
+
+    assert run("--version").stdout.strip() == spadework.__version__
+
+
+def test_unknown_verb_is_refused():
+    refused = run("frobnicate")
+    assert refused.returncode == 2
+    assert "frobnicate" in refused.stderr

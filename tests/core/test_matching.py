@@ -1,0 +1,350 @@
+"""Thresholds by partial matching and by Otsu, against loops over every cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import wasserstein_distance
+
+from spadework.core import matching
+from spadework.core.matching import (
+    SEARCH_TOLERANCE,
+    _TailMatcher,
+    match_threshold,
+    otsu_threshold,
+    tail_size,
+    tail_threshold,
+    wasserstein_1d,
+)
+from spadework.errors import InputError
+
+TAILS = ["upper", "lower"]
+
+# Whole numbers tie, fractions do not.
+score = st.one_of(st.integers(-6, 6).map(float), st.floats(-100, 100))
+tails = st.sampled_from(TAILS)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def scores_of(max_size):
+    """Vectors of a few scores."""
+    return st.lists(score, min_size=1, max_size=max_size).map(np.array)
+
+
+def beyond(scores, threshold, tail):
+    """Which scores lie in the tail that a threshold cuts off."""
+    return scores > threshold if tail == "upper" else scores < threshold
+
+
+def matched(labeled, unlabeled, tail):
+    """Which unlabeled scores partial matching takes."""
+    return beyond(unlabeled, match_threshold(labeled, unlabeled, tail=tail), tail)
+
+
+def naive_distance(labeled, unlabeled, tail):
+    """Least distance over all cuts, one scipy call for each."""
+    parts = (
+        unlabeled[unlabeled >= cut if tail == "upper" else unlabeled <= cut]
+        for cut in unlabeled
+    )
+    return min(wasserstein_distance(labeled, part) for part in parts)
+
+
+def within_class_variance(scores, high):
+    """Weighted variance of the two classes that a split makes."""
+    parts = [part for part in (scores[high], scores[~high]) if len(part)]
+    return sum(part.var() * len(part) for part in parts) / len(scores)
+
+
+def naive_otsu(scores):
+    """Least variance within classes over all splits."""
+    cuts = np.unique(scores)
+    splits = [scores > cut for cut in cuts[:-1]] or [scores > cuts[0]]
+    return min(within_class_variance(scores, high) for high in splits)
+
+
+def sorted_matcher(labeled, unlabeled):
+    """Matcher of upper tails, and all its candidate sizes."""
+    matcher = _TailMatcher(np.sort(labeled), np.sort(unlabeled))
+    return matcher, matcher.candidate_sizes()
+
+
+def normal_scores(seed, n_labeled=8, n_unlabeled=40):
+    """Scores without ties; the labeled ones lie a little apart."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(1.5, 1.0, n_labeled), rng.normal(size=n_unlabeled)
+
+
+def many_scores(shape, tail, rng):
+    """500 labeled scores near one tail of 20,000 unlabeled ones of a given shape."""
+    unlabeled = {
+        "normal": lambda: rng.normal(size=20_000),
+        "heavy-tailed": lambda: rng.standard_t(1.5, size=20_000),
+        "uniform": lambda: rng.uniform(size=20_000),
+        "tail copy": lambda: rng.exponential(size=20_000),
+        "bimodal": lambda: np.append(
+            rng.normal(size=18_000), rng.normal(7, 0.5, size=2_000)
+        ),
+    }[shape]()
+    ordered = np.sort(unlabeled)
+    if shape == "tail copy":
+        return (ordered[-500:] if tail == "upper" else ordered[:500]), unlabeled
+    near = ordered[-1_500:] if tail == "upper" else ordered[:15_000]
+    return rng.choice(near, 500) + rng.normal(0, 0.3, size=500), unlabeled
+
+
+@given(a=scores_of(12), b=scores_of(12))
+@settings(max_examples=100, deadline=None)
+def test_wasserstein_distance_is_that_of_scipy(a, b):
+    expected = wasserstein_distance(a, b)
+    assert wasserstein_1d(a, b) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(labeled=scores_of(8), unlabeled=scores_of(16), tail=tails)
+@settings(max_examples=100, deadline=None)
+def test_no_cut_is_nearer_than_the_matched_one(labeled, unlabeled, tail):
+    tail_scores = unlabeled[matched(labeled, unlabeled, tail)]
+    found = wasserstein_distance(labeled, tail_scores)
+    best = naive_distance(labeled, unlabeled, tail)
+    assert found == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+@given(labeled=scores_of(8), unlabeled=scores_of(16))
+@settings(max_examples=100, deadline=None)
+def test_distances_of_all_tails_are_those_of_scipy(labeled, unlabeled):
+    matcher, sizes = sorted_matcher(labeled, unlabeled)
+    highest = np.sort(unlabeled)[::-1]
+    expected = [wasserstein_distance(labeled, highest[:size]) for size in sizes]
+    np.testing.assert_allclose(matcher.distances(sizes), expected, rtol=1e-9, atol=1e-9)
+
+
+@given(labeled=scores_of(8), unlabeled=scores_of(16), tail=tails)
+@settings(max_examples=100, deadline=None)
+def test_the_threshold_is_finite_and_cuts_off_the_matched_tail_which_is_never_empty(
+    labeled, unlabeled, tail
+):
+    threshold = match_threshold(labeled, unlabeled, tail=tail)
+    size = tail_size(labeled, unlabeled, tail=tail)
+    assert np.isfinite(threshold)
+    assert 1 <= size == beyond(unlabeled, threshold, tail).sum()
+
+
+@given(
+    labeled=scores_of(8),
+    unlabeled=scores_of(24),
+    tolerance=st.sampled_from([0.0, 1e-3, 0.1, 1.0]),
+)
+@settings(max_examples=100, deadline=None)
+def test_the_search_keeps_within_its_tolerance_of_the_exhaustive_distance(
+    labeled, unlabeled, tolerance
+):
+    matcher, sizes = sorted_matcher(labeled, unlabeled)
+    distance, size = matcher.search(sizes, tolerance)
+    distances = matcher.distances(sizes)
+    assert distance == distances[sizes == size][0]
+    assert distance <= distances.min() * (1 + tolerance) + 1e-12
+
+
+@given(labeled=scores_of(8), unlabeled=scores_of(24), tail=tails)
+@settings(max_examples=100, deadline=None)
+def test_a_threshold_that_was_searched_for_is_as_near_as_one_from_all_cuts(
+    labeled, unlabeled, tail
+):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "EXHAUSTIVE_CELLS", 0)
+        searched = matched(labeled, unlabeled, tail)
+    distance = wasserstein_distance(labeled, unlabeled[searched])
+    best = naive_distance(labeled, unlabeled, tail)
+    assert distance <= best * (1 + SEARCH_TOLERANCE) + 1e-9
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize(
+    "shape", ["normal", "heavy-tailed", "uniform", "tail copy", "bimodal"]
+)
+def test_on_many_rows_the_matched_tail_is_within_a_percent_of_the_nearest(shape, tail):
+    rng = np.random.default_rng(5)
+    labeled, unlabeled = many_scores(shape, tail, rng)
+    sign = 1 if tail == "upper" else -1
+    matcher, sizes = sorted_matcher(sign * labeled, sign * unlabeled)
+    distances = matcher.distances(sizes)
+    highest = matcher.unlabeled[::-1]
+    for at in [*rng.integers(len(sizes), size=3), 0, len(sizes) - 1]:
+        expected = wasserstein_distance(matcher.labeled, highest[: sizes[at]])
+        assert distances[at] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    found = wasserstein_distance(labeled, unlabeled[matched(labeled, unlabeled, tail)])
+    assert found <= 1.01 * distances.min() + 1e-12
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_labels_copied_from_a_tail_give_back_that_tail(tail):
+    labeled, unlabeled = many_scores("tail copy", tail, np.random.default_rng(5))
+    inside = matched(labeled, unlabeled, tail)
+    np.testing.assert_array_equal(np.sort(unlabeled[inside]), labeled)
+
+
+@given(seed=seeds, shift=st.floats(-1e6, 1e6), tail=tails)
+@settings(max_examples=50, deadline=None)
+def test_the_threshold_moves_with_a_shift_of_all_scores(seed, shift, tail):
+    labeled, unlabeled = normal_scores(seed)
+    still = match_threshold(labeled, unlabeled, tail=tail)
+    moved = match_threshold(labeled + shift, unlabeled + shift, tail=tail)
+    assert moved - shift == pytest.approx(still, abs=1e-8)
+
+
+@given(seed=seeds, scale=st.floats(1e-6, 1e6), tail=tails)
+@settings(max_examples=50, deadline=None)
+def test_the_threshold_grows_with_a_positive_scale_of_all_scores(seed, scale, tail):
+    labeled, unlabeled = normal_scores(seed)
+    plain = match_threshold(labeled, unlabeled, tail=tail)
+    scaled = match_threshold(scale * labeled, scale * unlabeled, tail=tail)
+    assert scaled / scale == pytest.approx(plain, rel=1e-9)
+
+
+@given(labeled=scores_of(8), unlabeled=scores_of(16), seed=seeds, tail=tails)
+@settings(max_examples=50, deadline=None)
+def test_the_threshold_does_not_depend_on_the_order_of_the_scores(
+    labeled, unlabeled, seed, tail
+):
+    rng = np.random.default_rng(seed)
+    ordered = match_threshold(labeled, unlabeled, tail=tail)
+    shuffled = rng.permutation(labeled), rng.permutation(unlabeled)
+    assert match_threshold(*shuffled, tail=tail) == ordered
+
+
+@given(labeled=scores_of(8), unlabeled=scores_of(16))
+@settings(max_examples=50, deadline=None)
+def test_the_upper_tail_of_negated_scores_is_the_negated_lower_tail(labeled, unlabeled):
+    lower = match_threshold(labeled, unlabeled, tail="lower")
+    assert match_threshold(-labeled, -unlabeled, tail="upper") == -lower
+
+
+@pytest.mark.parametrize(("tail", "expected"), [("upper", 1.0), ("lower", 1.0)])
+def test_of_equally_distant_tails_the_smallest_is_taken(tail, expected):
+    assert match_threshold([1.0], [0.0, 2.0], tail=tail) == expected
+    assert tail_size([1.0], [0.0, 2.0], tail=tail) == 1
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("unlabeled", [[3.0], [3.0, 3.0, 3.0], [0.0, 0.0], [-1e300]])
+def test_unlabeled_scores_that_are_all_equal_lie_in_the_tail_together(unlabeled, tail):
+    unlabeled = np.array(unlabeled)
+    threshold = match_threshold([-7.0, 9.0], unlabeled, tail=tail)
+    assert np.isfinite(threshold)
+    assert beyond(unlabeled, threshold, tail).all()
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_a_far_outlier_does_not_blur_the_match_of_the_other_scores(tail):
+    labeled, unlabeled = normal_scores(3, n_unlabeled=200)
+    unlabeled = np.append(unlabeled, -1e12 if tail == "upper" else 1e12)
+    labeled = labeled if tail == "upper" else -labeled
+    found = wasserstein_distance(labeled, unlabeled[matched(labeled, unlabeled, tail)])
+    assert found == pytest.approx(naive_distance(labeled, unlabeled, tail), rel=1e-6)
+
+
+@given(low=st.floats(-1e300, 1e300), tail=tails)
+@settings(max_examples=100, deadline=None)
+def test_adjacent_floats_are_still_separated(low, tail):
+    pair = np.array([low, np.nextafter(low, np.inf)])
+    threshold = tail_threshold(pair, 1, tail=tail)
+    expected = [False, True] if tail == "upper" else [True, False]
+    assert beyond(pair, threshold, tail).tolist() == expected
+
+
+@given(scores=scores_of(20), tail=tails, data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_tail_threshold_cuts_off_as_many_distinct_scores_as_asked(scores, tail, data):
+    distinct = np.unique(scores)
+    size = data.draw(st.integers(1, len(distinct)))
+    inside = beyond(distinct, tail_threshold(distinct, size, tail=tail), tail)
+    extreme = distinct[-size:] if tail == "upper" else distinct[:size]
+    np.testing.assert_array_equal(distinct[inside], extreme)
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_tied_scores_are_not_parted_by_a_tail_threshold(tail):
+    scores = np.array([0.0, 0.0, 1.0, 2.0, 2.0])
+    for size in range(1, 6):
+        inside = beyond(scores, tail_threshold(scores, size, tail=tail), tail)
+        assert inside.sum() <= size
+        assert inside[0] == inside[1]
+        assert inside[3] == inside[4]
+
+
+@pytest.mark.parametrize("size", [0, -1, 4])
+def test_a_tail_larger_than_the_scores_or_empty_is_refused(size):
+    with pytest.raises(InputError, match=rf"a tail holds 1 to 3 scores; got size={size}"):
+        tail_threshold([1.0, 2.0, 3.0], size, tail="upper")
+
+
+@given(scores=scores_of(20))
+@settings(max_examples=100, deadline=None)
+def test_no_split_has_less_variance_within_classes_than_otsus(scores):
+    found = within_class_variance(scores, scores > otsu_threshold(scores))
+    assert found == pytest.approx(naive_otsu(scores), rel=1e-9, abs=1e-9)
+
+
+@given(scores=scores_of(20))
+@settings(max_examples=100, deadline=None)
+def test_otsus_threshold_leaves_scores_on_both_sides_unless_all_are_equal(scores):
+    threshold = otsu_threshold(scores)
+    assert scores.min() <= threshold
+    if len(np.unique(scores)) > 1:
+        assert threshold < scores.max()
+    else:
+        assert threshold == scores[0]
+
+
+@given(seed=seeds, shift=st.floats(-1e6, 1e6), scale=st.floats(1e-3, 1e3))
+@settings(max_examples=50, deadline=None)
+def test_otsus_threshold_follows_shift_and_scale(seed, shift, scale):
+    scores = normal_scores(seed)[1]
+    moved = otsu_threshold(scale * scores + shift)
+    expected = scale * otsu_threshold(scores) + shift
+    assert moved == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([1.0, np.nan], "must be finite scores"),
+        ([1.0, np.inf], "must be finite scores"),
+        ([-np.inf], "must be finite scores"),
+        ([], r"non-empty vector of scores; got shape \(0,\)"),
+        ([[1.0, 2.0]], r"non-empty vector of scores; got shape \(1, 2\)"),
+        (3.0, r"non-empty vector of scores; got shape \(\)"),
+    ],
+)
+def test_scores_that_are_not_a_finite_vector_are_refused_by_name(bad, message):
+    good = [0.0, 1.0]
+    with pytest.raises(InputError, match=f"^unlabeled.*{message}"):
+        match_threshold(good, bad, tail="upper")
+    with pytest.raises(InputError, match=f"^labeled.*{message}"):
+        match_threshold(bad, good, tail="lower")
+    with pytest.raises(InputError, match=f"^labeled.*{message}"):
+        tail_size(bad, good, tail="upper")
+    with pytest.raises(InputError, match=f"^scores.*{message}"):
+        tail_threshold(bad, 1, tail="upper")
+    with pytest.raises(InputError, match=f"^scores.*{message}"):
+        otsu_threshold(bad)
+    with pytest.raises(InputError, match=f"^a .*{message}"):
+        wasserstein_1d(bad, good)
+    with pytest.raises(InputError, match=f"^b .*{message}"):
+        wasserstein_1d(good, bad)
+
+
+@pytest.mark.parametrize("function", [match_threshold, tail_size])
+def test_an_unknown_tail_is_refused(function):
+    with pytest.raises(InputError, match="'upper' or 'lower'; got 'left'"):
+        function([1.0], [1.0], tail="left")
+    with pytest.raises(InputError, match="'upper' or 'lower'; got 'left'"):
+        tail_threshold([1.0], 1, tail="left")
+
+
+def test_scores_are_left_as_they_were():
+    labeled, unlabeled = np.array([3.0, 1.0]), np.array([2.0, 0.0, 5.0])
+    match_threshold(labeled, unlabeled, tail="lower")
+    otsu_threshold(unlabeled)
+    assert labeled.tolist() == [3.0, 1.0]
+    assert unlabeled.tolist() == [2.0, 0.0, 5.0]

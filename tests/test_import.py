@@ -1,0 +1,66 @@
+"""Importing stays light, and the numerics need nothing but their few libraries."""
+
+import subprocess
+import sys
+
+HEAVY = ("numpy", "scipy", "sklearn", "torch", "pandas", "polars", "rich", "typer")
+
+
+def python(code):
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    loaded = f"[name for name in {HEAVY} if name in sys.modules]"
+    assert python(f"import sys, spadework; print({loaded})") == "[]"
+
+
+def test_help_loads_no_numerics():
+    code = (
+        "import sys\n"
+        "from typer.testing import CliRunner\n"
+        "from spadework.cli.app import app\n"
+        "assert 'demo' in CliRunner().invoke(app, ['--help']).output\n"
+        "print([m for m in ('numpy', 'sklearn', 'torch') if m in sys.modules])"
+    )
+    assert python(code) == "[]"
+
+
+def test_the_forest_does_not_load_torch():
+    code = (
+        "import sys\n"
+        "import numpy as np\n"
+        "from spadework import SPADE\n"
+        "X = np.random.default_rng(0).random((60, 3))\n"
+        "SPADE().fit(X, [1, 0] * 5 + [-1] * 50).predict(X)\n"
+        "print('torch' in sys.modules)"
+    )
+    assert python(code) == "False"
+
+
+def test_both_learners_work_without_table_and_terminal_libraries():
+    code = (
+        "import sys\n"
+        "for name in ('pandas', 'polars', 'pyarrow', 'rich', 'typer', 'safetensors'):\n"
+        "    sys.modules[name] = None\n"
+        "import numpy as np\n"
+        "from spadework import SPADE, NetworkLearner\n"
+        "X = np.random.default_rng(0).random((60, 3))\n"
+        "y = [1, 0] * 5 + [-1] * 50\n"
+        "for learner in ('forest', NetworkLearner(max_epochs=2)):\n"
+        "    SPADE(learner=learner).fit(X, y).predict(X)\n"
+        "print('fine')"
+    )
+    assert python(code) == "fine"
+
+
+def test_every_public_name_is_there():
+    code = "import spadework; [getattr(spadework, n) for n in spadework.__all__]"
+    python(f"{code}; print(set(spadework.__all__) <= set(dir(spadework)))")
+
+
+def test_unknown_names_are_refused_as_usual():
+    code = "import spadework; print(hasattr(spadework, 'nothing'))"
+    assert python(code) == "False"

@@ -1,0 +1,35 @@
+"""Progress is shown as log lines where there is no terminal, and never as prints."""
+
+import logging
+
+from spadework.progress import progress
+
+
+def test_a_line_is_logged_at_the_end(caplog):
+    with (
+        caplog.at_level(logging.INFO, logger="spadework"),
+        progress("digging", 3, verbose=True) as advance,
+    ):
+        for depth in range(3):
+            advance(f"depth {depth}")
+    assert [record.getMessage() for record in caplog.records][-1].startswith(
+        "digging: done after 3 steps"
+    )
+    assert "depth 2" in caplog.text
+
+
+def test_lines_come_now_and_then_while_the_work_lasts(caplog, monkeypatch):
+    monkeypatch.setattr("spadework.progress._LOG_SECONDS", 0.0)
+    with (
+        caplog.at_level(logging.INFO, logger="spadework"),
+        progress("digging", 2, verbose=False) as advance,
+    ):
+        advance("first")
+        advance("second")
+    assert "digging: 1 of 2 first" in caplog.text
+
+
+def test_nothing_is_printed(capsys):
+    with progress("digging", 1, verbose=False) as advance:
+        advance("")
+    assert capsys.readouterr() == ("", "")

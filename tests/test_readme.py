@@ -1,0 +1,44 @@
+"""The README's code runs and prints what it says; its numbers are the measured ones."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks.speed import RESULTS, with_table
+
+from real_data import find_data
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCKS = re.findall(
+    r"```python\n(.*?)```\n\n```text\n(.*?)```", README.read_text(), re.DOTALL
+)
+
+
+def test_every_python_block_shows_its_output():
+    assert README.read_text().count("```python") == len(BLOCKS) == 5
+
+
+@pytest.mark.parametrize(("code", "output"), BLOCKS)
+def test_python_block_prints_what_the_readme_shows(code, output, tmp_path):
+    if "creditcard.csv.gz" in code:
+        path = find_data("creditcard/creditcard.csv.gz")
+        (tmp_path / path.name).symlink_to(path)
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == output
+
+
+def test_readme_names_both_commands():
+    text = README.read_text()
+    assert "make demo" in text
+    assert "make test" in text
+
+
+def test_speed_table_is_made_from_the_committed_results():
+    text = README.read_text()
+    assert with_table(text, json.loads(RESULTS.read_text())) == text
