@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from spadework.core.training import Epoch
 
 
+MIN_BATCH, MAX_STEPS = 256, 256
+"""Rows in a step at least, and steps in an epoch at most, by default."""
+
+
 class NetworkLearner(BaseEstimator):
     """Encoder, predictor and self-supervised head trained together (eq. 5).
 
@@ -37,7 +41,9 @@ class NetworkLearner(BaseEstimator):
         dimensions of the code that the one-class models look at.
     warmup_epochs : int
         Epochs before the first pseudo-labels, in which the code settles.
-    batch_size : int
+    batch_size : int, optional
+        Unlabeled rows in a step. By default 256, or as many more as let an epoch
+        take at most 256 steps.
     learning_rate : float
     max_epochs : int
     patience : int
@@ -53,7 +59,7 @@ class NetworkLearner(BaseEstimator):
         beta: float = 1.0,
         linear_code: bool = True,
         warmup_epochs: int = 5,
-        batch_size: int = 256,
+        batch_size: int | None = None,
         learning_rate: float = 1e-3,
         max_epochs: int = 30,
         patience: int = 5,
@@ -87,7 +93,7 @@ class NetworkLearner(BaseEstimator):
         options = training.TrainingOptions(
             alpha=self.alpha,
             beta=self.beta,
-            batch_size=self.batch_size,
+            batch_size=self.batch_size or max(MIN_BATCH, len(X) // MAX_STEPS),
             learning_rate=self.learning_rate,
             max_epochs=self.max_epochs,
             patience=self.patience,
