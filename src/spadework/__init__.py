@@ -8,14 +8,14 @@ package stays light.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from spadework.version import __version__
+
 if TYPE_CHECKING:
     from spadework.detector import SPADE
     from spadework.labels import normalize_labels
     from spadework.learners.forest import ForestLearner
     from spadework.learners.network import NetworkLearner
     from spadework.persistence import load, save
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "SPADE": "spadework.detector",
@@ -30,6 +30,7 @@ __all__ = [
     "SPADE",
     "ForestLearner",
     "NetworkLearner",
+    "__version__",
     "load",
     "normalize_labels",
     "save",

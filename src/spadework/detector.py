@@ -20,13 +20,13 @@ from spadework.core.pseudo_labels import (
     Voting,
 )
 from spadework.core.scaling import Scaling, fit_scaler
-from spadework.errors import InputError, LabelError
+from spadework.errors import InputError
 from spadework.labels import ANOMALY, UNLABELED, count_labels, normalize_labels
 from spadework.learners.contract import Floats, Learner, Model
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner
 from spadework.learners.one_class import make_one_class
-from spadework.validation import check_rows
+from spadework.validation import check_parameters, check_rows, check_table
 
 PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "no_matching": {"thresholds": "otsu"},
@@ -188,10 +188,10 @@ class SPADE(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names.
         """
-        self._check_parameters()
+        check_parameters(self)
         rows = check_rows(self, X, fitting=True)
         labels = normalize_labels(y, self.label_map)
-        self._check_table(rows, labels)
+        check_table(rows, labels, self.n_members)
         rng = np.random.default_rng(self.random_state)
         learnt = self._learner().learn(
             rows,
@@ -246,63 +246,6 @@ class SPADE(ClassifierMixin, BaseEstimator):
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         scores = self.anomaly_score(X)[known]
         return float(roc_auc_score(labels[known], scores, sample_weight=weight))
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that have no meaning, before any work is done."""
-        choices = {
-            "voting": ("unanimous", "majority"),
-            "score_scale": ("log", "raw"),
-            "scaling": ("minmax", "quantile"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"{name} must be one of {allowed}; got {getattr(self, name)!r}"
-                )
-        if not isinstance(self.n_members, (int, np.integer)) or self.n_members < 1:
-            raise InputError(
-                f"n_members must be a positive integer; got {self.n_members!r}"
-            )
-        if isinstance(self.thresholds, str):
-            known = self.thresholds in ("matching", "otsu")
-        else:
-            known = len(self.thresholds) == 2 and all(
-                0 <= p <= 100 for p in self.thresholds
-            )
-        if not known:
-            raise InputError(
-                f"thresholds must be 'matching', 'otsu' or two percentiles such as "
-                f"(10, 90); got {self.thresholds!r}"
-            )
-        if isinstance(self.threshold, str) and self.threshold != "auto":
-            raise InputError(
-                f"threshold must be 'auto' or a number; got {self.threshold!r}"
-            )
-
-    def _check_table(self, rows: NDArray[np.float32], labels: NDArray[np.int8]) -> None:
-        """Refuse tables that cannot be learnt from."""
-        census = count_labels(labels)
-        if len(rows) != len(labels):
-            raise LabelError(
-                f"X and y must have one row and one label each: X has {len(rows)} rows, "
-                f"y has {len(labels)} labels"
-            )
-        if census.n_labeled < 2:
-            raise LabelError(
-                f"one labeled row is too few to find thresholds ({census}); "
-                f"label at least 2"
-            )
-        if 0 < census.n_unlabeled < self.n_members:
-            raise LabelError(
-                f"{census.n_unlabeled} unlabeled rows cannot be split among "
-                f"n_members={self.n_members} one-class classifiers; give more unlabeled "
-                f"rows, or lower n_members"
-            )
-        if (rows == rows[0]).all():
-            raise InputError(
-                "every column of X is constant, so no row differs from another; "
-                "check how the table was read"
-            )
 
     def _learner(self) -> Learner:
         """Return the learner that was named or given."""

@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +21,18 @@ from safetensors.numpy import save as pack_tensors
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-import spadework
 from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels, Thresholds
 from spadework.core.scaling import MinMaxScaler, QuantileScaler
 from spadework.core.trees import FlatForest
 from spadework.detector import SPADE
 from spadework.errors import ModelFileError
+from spadework.files import write_whole
 from spadework.labels import LabelCensus
 from spadework.learners.forest import ForestLearner, ForestModel
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
+from spadework.version import __version__
 
 FORMAT_VERSION = 1
 
@@ -83,12 +83,12 @@ def save(model: SPADE, path: str | os.PathLike[str]) -> None:
     arrays: Arrays = {}
     header = {
         "format_version": FORMAT_VERSION,
-        "spadework_version": spadework.__version__,
+        "spadework_version": __version__,
         "model": _encode(model, "model", arrays),
     }
     text = json.dumps(header, allow_nan=False)
     metadata = {_HEADER_KEY: text, _DIGEST_KEY: _digest(text, arrays)}
-    _write_atomically(target, pack_tensors(arrays, metadata))
+    write_whole(target, pack_tensors(arrays, metadata))
 
 
 def load(path: str | os.PathLike[str]) -> SPADE:
@@ -106,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> SPADE:
     if version != FORMAT_VERSION:
         raise ModelFileError(
             f"{path} has model format {version!r}; this spadework "
-            f"({spadework.__version__}) reads format {FORMAT_VERSION}. It was written by "
+            f"({__version__}) reads format {FORMAT_VERSION}. It was written by "
             f"spadework {header.get('spadework_version')}: use that version"
         )
     try:
@@ -274,28 +274,6 @@ def _refuse_to_replace(target: Path) -> None:
             f"{target} exists and is not a spadework model; it is left as it is. "
             f"Choose another name"
         )
-
-
-def _write_atomically(target: Path, content: bytes) -> None:
-    """Write beside the target, sync, and move into place in one step."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _listed(names: Any) -> str:

@@ -1,4 +1,4 @@
-"""Checks a table of numbers once, at the edge."""
+"""Checks of what comes in, once, at the edge."""
 
 from typing import Any
 
@@ -7,9 +7,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from spadework.errors import InputError
+from spadework.errors import InputError, LabelError
+from spadework.labels import count_labels
 
 _SHOWN_COLUMNS = 8
+_CHOICES = {
+    "voting": ("unanimous", "majority"),
+    "score_scale": ("log", "raw"),
+    "scaling": ("minmax", "quantile"),
+}
 
 
 def check_rows(
@@ -38,6 +44,63 @@ def check_rows(
             f"X holds values beyond the range of float32 ({limit:.1e}); rescale them"
         )
     return rows.astype(np.float32, copy=False)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters of a detector that have no meaning, before any work is done."""
+    for name, allowed in _CHOICES.items():
+        value = getattr(estimator, name)
+        if value not in allowed:
+            raise InputError(f"{name} must be one of {allowed}; got {value!r}")
+    n_members = estimator.n_members
+    if not isinstance(n_members, (int, np.integer)) or n_members < 1:
+        raise InputError(f"n_members must be a positive integer; got {n_members!r}")
+    if not _is_threshold_rule(estimator.thresholds):
+        raise InputError(
+            f"thresholds must be 'matching', 'otsu' or two percentiles such as "
+            f"(10, 90); got {estimator.thresholds!r}"
+        )
+    threshold = estimator.threshold
+    if threshold != "auto" and not isinstance(threshold, (int, float, np.number)):
+        raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
+
+
+def check_table(
+    rows: NDArray[np.float32], labels: NDArray[np.int8], n_members: int
+) -> None:
+    """Refuse tables that cannot be learnt from."""
+    census = count_labels(labels)
+    if len(rows) != len(labels):
+        raise LabelError(
+            f"X and y must have one row and one label each: X has {len(rows)} rows, "
+            f"y has {len(labels)} labels"
+        )
+    if census.n_labeled < 2:
+        raise LabelError(
+            f"one labeled row is too few to find thresholds ({census}); label at least 2"
+        )
+    if 0 < census.n_unlabeled < n_members:
+        raise LabelError(
+            f"{census.n_unlabeled} unlabeled rows cannot be split among "
+            f"n_members={n_members} one-class classifiers; give more unlabeled rows, or "
+            f"lower n_members"
+        )
+    if (rows == rows[0]).all():
+        raise InputError(
+            "every column of X is constant, so no row differs from another; "
+            "check how the table was read"
+        )
+
+
+def _is_threshold_rule(rule: Any) -> bool:
+    """Tell a name of a rule, or a pair of percentiles, from anything else."""
+    if isinstance(rule, str):
+        return rule in ("matching", "otsu")
+    try:
+        low, high = rule
+        return bool(0 <= low <= high <= 100)
+    except (TypeError, ValueError):
+        return False
 
 
 def _not_finite_message(
