@@ -22,7 +22,7 @@ from spadework.core.pseudo_labels import (
 )
 from spadework.learners.one_class import GaussianOneClass
 
-SETTINGS = {"PNU": [1, 0, -1], "PU": [1, -1], "NU": [0, -1]}
+SETTINGS = ["PNU", "PU", "NU"]
 VOTINGS = ["unanimous", "majority"]
 
 seeds = st.integers(0, 2**32 - 1)
@@ -32,12 +32,11 @@ any_labels = st.lists(st.sampled_from([1, 0, -1]), min_size=1, max_size=40).map(
 
 
 def labels_in(setting, seed, n=60):
-    """Shuffled labels in which most rows are unlabeled and no label is missing."""
-    rng = np.random.default_rng(seed)
-    known = rng.choice([v for v in SETTINGS[setting] if v >= 0], size=n // 3)
-    known[:2] = [max(SETTINGS[setting]), min(v for v in SETTINGS[setting] if v >= 0)]
-    labels = np.append(known, np.full(n - len(known), -1))
-    return rng.permutation(labels).astype(np.int8)
+    """Shuffled labels: of each class 11 or 13, so that hardly any two tails tie."""
+    labels = np.full(n, -1, dtype=np.int8)
+    labels[:11] = 1 if "P" in setting else -1
+    labels[11:24] = 0 if "N" in setting else -1
+    return np.random.default_rng(seed).permutation(labels)
 
 
 def scores_for(labels, seed, n_members=3):
@@ -212,6 +211,15 @@ def test_by_the_otsu_rule_both_thresholds_split_the_rows_at_otsus(setting, seed)
     np.testing.assert_array_equal(unlabeled < found.normal, unlabeled <= split)
 
 
+@pytest.mark.parametrize("scale", ["raw", "log"])
+def test_by_the_otsu_rule_rows_of_one_and_the_same_score_are_normal(scale):
+    labels = labels_in("PNU", 0)
+    scores = np.full((len(labels), 2), 3.0)
+    found = find_thresholds(scores, labels, "otsu", scale)
+    votes = vote(scores[labels == -1], found, "unanimous").votes
+    np.testing.assert_array_equal(votes, 0)
+
+
 @pytest.mark.parametrize("rule", [(80, 95), [5.0, 50.0], (0, 100)])
 @pytest.mark.parametrize("scale", ["raw", "log"])
 def test_percentile_thresholds_are_percentiles_of_the_unlabeled_scores(rule, scale):
@@ -304,7 +312,7 @@ def test_a_fitted_labeler_repeats_the_training_pseudo_labels(setting, thresholds
 
 
 @given(seed=seeds)
-@example(seed=168)
+@example(seed=156)
 @settings(max_examples=10, deadline=None)
 def test_a_fitted_labeler_repeats_the_pseudo_labels_of_rows_seen_one_by_one(seed):
     labels = labels_in("PNU", seed)
