@@ -269,7 +269,7 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
         "learner__beta": 1.0,
         "learner__linear_code": False,
         "learner__warmup_epochs": 0,
-        "learner__batch_size": 256,
+        "learner__batch_size": None,
         "learner__learning_rate": 1e-3,
         "learner__max_epochs": 200,
         "learner__patience": 5,

@@ -26,7 +26,13 @@ from spadework.learners.contract import Floats, Learner, Model
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner
 from spadework.learners.one_class import make_one_class
-from spadework.validation import check_parameters, check_rows, check_table
+from spadework.validation import (
+    check_parameters,
+    check_rows,
+    check_table,
+    read_labels,
+    unchanged_on_failure,
+)
 
 PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "no_matching": {"thresholds": "otsu"},
@@ -36,6 +42,12 @@ PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "majority_vote": {"voting": "majority"},
 }
 """Settings (i) to (v) of the paper's ablation table, for ``SPADE.paper(**...)``."""
+
+
+_LEARNERS: dict[str, type[Learner]] = {
+    "forest": ForestLearner,
+    "network": NetworkLearner,
+}
 
 
 class SPADE(ClassifierMixin, BaseEstimator):
@@ -122,6 +134,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
     history_: list[dict[str, float]]
     classes_: NDArray[np.int64]
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def __init__(
         self,
@@ -188,9 +201,15 @@ class SPADE(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names.
         """
+        with unchanged_on_failure(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Learn; ``fit`` makes sure that it is all or nothing."""
         check_parameters(self)
         rows = check_rows(self, X, fitting=True)
-        labels = normalize_labels(y, self.label_map)
+        labels = read_labels(y, self.label_map)
         check_table(rows, labels, self.n_members)
         rng = np.random.default_rng(self.random_state)
         learnt = self._learner().learn(
@@ -209,7 +228,6 @@ class SPADE(ClassifierMixin, BaseEstimator):
         self.pseudo_labels_ = learnt.pseudo_labels
         self.history_ = learnt.history
         self.threshold_ = self._decide_threshold(learnt.train_scores, labels)
-        return self
 
     def anomaly_score(self, X: ArrayLike) -> Floats:
         """Score rows, shape (n_samples,): higher is more anomalous."""
@@ -222,11 +240,13 @@ class SPADE(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Predict 1 for anomalies and 0 for normal rows, (n_samples,)."""
-        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Probability of being normal and of being an anomaly, (n_samples, 2)."""
-        anomalous = self.model_.probability(self.anomaly_score(X))
+        scores = self.anomaly_score(X)
+        anomalous = self.model_.probability(scores)
         return np.stack([1 - anomalous, anomalous], axis=1)
 
     def pseudo_label(self, X: ArrayLike) -> PseudoLabels:
@@ -241,7 +261,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """ROC AUC over the labeled rows of y; unlabeled ones are left out."""
-        labels = normalize_labels(y, self.label_map or {1: 1, 0: 0, -1: -1})
+        labels = normalize_labels(y, self.label_map, stated=True)
         known = labels != UNLABELED
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         scores = self.anomaly_score(X)[known]
@@ -249,14 +269,13 @@ class SPADE(ClassifierMixin, BaseEstimator):
 
     def _learner(self) -> Learner:
         """Return the learner that was named or given."""
-        if isinstance(self.learner, str):
-            by_name = {"forest": ForestLearner, "network": NetworkLearner}
-            if self.learner not in by_name:
-                raise InputError(
-                    f"learner must be 'forest', 'network' or a learner object; "
-                    f"got {self.learner!r}"
-                )
-            return by_name[self.learner]()
+        if isinstance(self.learner, str) and self.learner in _LEARNERS:
+            return _LEARNERS[self.learner]()
+        if isinstance(self.learner, (str, type)) or not hasattr(self.learner, "learn"):
+            raise InputError(
+                f"learner must be 'forest', 'network' or a learner object; "
+                f"got {self.learner!r}"
+            )
         return self.learner
 
     def _pseudo_labeler(self) -> PseudoLabeler:

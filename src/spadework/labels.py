@@ -67,7 +67,7 @@ def count_labels(labels: NDArray[np.int8]) -> LabelCensus:
 
 
 def normalize_labels(
-    y: ArrayLike, mapping: Mapping[Any, int] | None = None
+    y: ArrayLike, mapping: Mapping[Any, int] | None = None, *, stated: bool = False
 ) -> NDArray[np.int8]:
     """Turn labels as people keep them into 1, 0 and -1.
 
@@ -82,6 +82,8 @@ def normalize_labels(
     mapping : mapping from a label value to 1, 0 or -1, optional
         Names every value in ``y``. Missing values (``None``, ``NaN``) are
         unlabeled unless the mapping says otherwise.
+    stated : bool
+        Whether it is known that 0 means normal; a mapping says so too.
 
     Returns
     -------
@@ -106,7 +108,10 @@ def normalize_labels(
         labels = _read_values(values)
     else:
         labels = _apply_mapping(values, _checked_mapping(mapping))
-    _refuse_unusable(count_labels(labels), stated=mapping is not None)
+    census = count_labels(labels)
+    _refuse_unusable(census)
+    if census.setting == "PN" and mapping is None and not stated:
+        _refuse_ambiguous(values, labels)
     return labels
 
 
@@ -114,11 +119,11 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
     """Return the labels as a 1-D numpy array; numbers stay numbers."""
     if y is None:
         raise LabelError(
-            "y is missing: this method requires y to be passed, with 1 for an "
-            "anomaly, 0 for normal and -1 for unlabeled rows"
+            "this method requires y to be passed, but the target y is None: give 1 for "
+            "an anomaly, 0 for normal and -1 for unlabeled rows"
         )
     try:
-        values = np.asarray(y)
+        values = np.ma.filled(y, np.nan) if np.ma.is_masked(y) else np.asarray(y)
     except ValueError as error:
         raise LabelError(f"labels must be one value per row: {error}") from error
     if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
@@ -195,7 +200,7 @@ def _unique_values(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
 
 def _checked_mapping(mapping: Mapping[Any, int]) -> dict[Any, int]:
     """Return the mapping as a dict after checking that it maps to 1, 0 and -1."""
-    checked = dict(mapping)
+    checked = {None if _is_missing(v) else v: label for v, label in mapping.items()}
     wrong = {
         value: label
         for value, label in checked.items()
@@ -218,13 +223,26 @@ def _apply_mapping(values: NDArray[Any], mapping: dict[Any, int]) -> NDArray[np.
         raise LabelError(
             f"the label mapping has no entry for {_shown(unknown)}; "
             f"it names {_shown(list(mapping))}. Add the missing values "
-            f"(to -1 if they say nothing about the row)"
+            f"(to -1 if they say nothing about the row). {_hint(unknown)}"
         )
     return np.array(read, dtype=np.int8)[inverse]
 
 
-def _refuse_unusable(census: LabelCensus, *, stated: bool) -> None:
-    """Raise for labels that are ambiguous or that nothing can be learnt from."""
+def _refuse_ambiguous(values: NDArray[Any], labels: NDArray[np.int8]) -> None:
+    """Raise for 0 without any unlabeled row: it may mean normal, or not known."""
+    one, zero = (values[labels == label][0] for label in (ANOMALY, NORMAL))
+    if isinstance(zero, str) and zero.strip().lower() == "normal":
+        return
+    one, zero = _shown([one]), _shown([zero])
+    raise LabelError(
+        f"labels hold only {zero} and {one}, and {zero} may mean 'normal' or 'not "
+        f"known'. Say which with label_map: {{{one}: 1, {zero}: 0}} if {zero} rows are "
+        f"known to be normal, {{{one}: 1, {zero}: -1}} if they are unlabeled"
+    )
+
+
+def _refuse_unusable(census: LabelCensus) -> None:
+    """Raise for labels that nothing can be learnt from."""
     if census.n_labeled == 0:
         raise LabelError(
             f"no row is labeled: all {census.n_unlabeled:,} are unlabeled (-1). "
@@ -233,16 +251,9 @@ def _refuse_unusable(census: LabelCensus, *, stated: bool) -> None:
     if census.setting in ("P", "N"):
         name, value = ("anomaly", 1) if census.n_anomalies else ("normal", 0)
         raise LabelError(
-            f"every row is labeled {name} ({value}): a single class and no unlabeled "
+            f"every row is labeled {name} ({value}): one class and no unlabeled "
             f"rows leave nothing to tell apart. Add unlabeled rows (-1) or rows of the "
             f"other class"
-        )
-    if census.setting == "PN" and not stated:
-        raise LabelError(
-            f"labels hold only 0 ({census.n_normals:,} rows) and 1 "
-            f"({census.n_anomalies:,} rows), and 0 may mean 'normal' or 'not known'. "
-            f"Say which with label_map: {{1: 1, 0: 0}} if 0 rows are known to be "
-            f"normal, {{1: 1, 0: -1}} if they are unlabeled"
         )
 
 
@@ -254,6 +265,13 @@ def _unknown_message(unknown: list[Any]) -> str:
         f"-1 or missing (unlabeled). Name your values with label_map, "
         f"for example {{{first!r}: 1, ...}}"
     )
+
+
+def _hint(unknown: list[Any]) -> str:
+    """Say what labels of this kind cannot be."""
+    if any(isinstance(value, float) and not value.is_integer() for value in unknown):
+        return "Labels must be two classes, not continuous values"
+    return "Only binary classification is supported."
 
 
 def _shown(values: list[Any]) -> str:

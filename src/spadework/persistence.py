@@ -32,6 +32,7 @@ from spadework.labels import LabelCensus
 from spadework.learners.forest import ForestLearner, ForestModel
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
+from spadework.validation import check_parameters
 from spadework.version import __version__
 
 FORMAT_VERSION = 1
@@ -88,7 +89,7 @@ def save(model: SPADE, path: str | os.PathLike[str]) -> None:
     }
     text = json.dumps(header, allow_nan=False)
     metadata = {_HEADER_KEY: text, _DIGEST_KEY: _digest(text, arrays)}
-    write_whole(target, pack_tensors(arrays, metadata))
+    write_whole(target, _in_order(pack_tensors(arrays, metadata)))
 
 
 def load(path: str | os.PathLike[str]) -> SPADE:
@@ -112,11 +113,21 @@ def load(path: str | os.PathLike[str]) -> SPADE:
     try:
         model = _decode(header["model"], arrays)
         _check_whole(model)
-    except (ValueError, TypeError, KeyError, RuntimeError, RecursionError) as error:
+    except Exception as error:
         raise ModelFileError(
             f"the parts of {path} do not fit together: {error}"
         ) from error
     return model
+
+
+def _in_order(content: bytes) -> bytes:
+    """Sort the metadata, which safetensors writes in random order."""
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + content[8 + length :]
 
 
 def _unpack(content: bytes, path: Any) -> tuple[dict[str, Any], Arrays]:
@@ -132,14 +143,20 @@ def _unpack(content: bytes, path: Any) -> tuple[dict[str, Any], Arrays]:
         ) from error
     try:
         arrays = parse_tensors(content)
-    except SafetensorError as error:
+    except (SafetensorError, KeyError, ValueError) as error:
         raise ModelFileError(f"{path} is cut off or damaged: {error}") from error
     if _digest(text, arrays) != digest:
         raise ModelFileError(
             f"{path} has changed since it was saved (its checksum does not match); "
             f"get a fresh copy or fit again"
         )
-    return json.loads(text), arrays
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{path} has a header that cannot be read") from error
+    if not isinstance(header, dict):
+        raise ModelFileError(f"{path} has a header that is not a table of values")
+    return header, arrays
 
 
 def _encode(value: Any, place: str, arrays: Arrays) -> Any:
@@ -242,13 +259,25 @@ def _fitted_names(cls: type) -> set[str]:
 
 
 def _check_whole(model: Any) -> None:
-    """Check that the file held a fitted model whose parts agree with each other."""
+    """Check that the file held a fitted model whose parts agree with each other.
+
+    Every part is used once, on a row of zeros.
+    """
     if type(model).__name__ not in _MODELS:
         raise ModelFileError(f"expected a model; got {type(model).__name__}")
     missing = _fitted_names(type(model)) - set(vars(model)) - {"feature_names_in_"}
     if missing:
         raise ModelFileError(f"the model lacks {_listed(missing)}")
-    model.model_.score(np.zeros((1, model.n_features_in_), dtype=np.float32))
+    check_parameters(model)
+    row = np.zeros((1, model.n_features_in_), dtype=np.float32)
+    model.model_.probability(model.model_.score(row))
+    codes = model.model_.represent(row)
+    if model.pseudo_labeler_ is not None:
+        model.pseudo_labeler_.label(codes)
+    if model.setting_ != model.census_.setting or model.classes_.tolist() != [0, 1]:
+        raise ModelFileError("labels and setting do not agree")
+    if not math.isfinite(model.threshold_):
+        raise ModelFileError(f"threshold_ is {model.threshold_!r}")
 
 
 def _digest(header: str, arrays: Arrays) -> str:
@@ -263,13 +292,17 @@ def _digest(header: str, arrays: Arrays) -> str:
 
 def _refuse_to_replace(target: Path) -> None:
     """Raise unless the place is free or holds a spadework model."""
+    if not target.parent.is_dir():
+        raise ModelFileError(f"there is no folder {target.parent}; make it first")
     if target.is_dir():
         raise ModelFileError(f"{target} is a folder; name a file in it")
     if not target.exists():
         return
     with target.open("rb") as file:
         start = file.read(4096)
-    if f'"{_HEADER_KEY}"'.encode() not in start and _DIGEST_KEY.encode() not in start:
+    keys = (_HEADER_KEY, _DIGEST_KEY)
+    starts = tuple(f'{{"__metadata__":{{"{key}":'.encode() for key in keys)
+    if not start[8:].startswith(starts):
         raise ModelFileError(
             f"{target} exists and is not a spadework model; it is left as it is. "
             f"Choose another name"

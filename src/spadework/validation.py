@@ -1,14 +1,18 @@
 """Checks of what comes in, once, at the edge."""
 
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spadework.errors import InputError, LabelError
-from spadework.labels import count_labels
+from spadework.labels import count_labels, normalize_labels
 
 _SHOWN_COLUMNS = 8
 _CHOICES = {
@@ -26,6 +30,8 @@ def check_rows(
     While fitting, the number and names of the columns are stored on the
     estimator; later they must be the same.
     """
+    if not fitting:
+        _refuse_reordered(estimator, X)
     # scikit-learn declares no types; X comes back as an array of one of the dtypes.
     validate: Any = validate_data
     rows: NDArray[Any] = validate(
@@ -46,6 +52,29 @@ def check_rows(
     return rows.astype(np.float32, copy=False)
 
 
+def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None) -> NDArray[np.int8]:
+    """Return the labels as 1, 0 and -1; a column of them is taken with a warning."""
+    if np.shape(y)[1:] == (1,):
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    return normalize_labels(y, label_map)
+
+
+@contextmanager
+def unchanged_on_failure(estimator: object) -> Iterator[None]:
+    """Put all attributes back if the work inside fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
 def check_parameters(estimator: Any) -> None:
     """Refuse parameters of a detector that have no meaning, before any work is done."""
     for name, allowed in _CHOICES.items():
@@ -61,7 +90,8 @@ def check_parameters(estimator: Any) -> None:
             f"(10, 90); got {estimator.thresholds!r}"
         )
     threshold = estimator.threshold
-    if threshold != "auto" and not isinstance(threshold, (int, float, np.number)):
+    number = isinstance(threshold, (int, float, np.number)) and np.isfinite(threshold)
+    if not number and threshold != "auto":
         raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
 
 
@@ -116,3 +146,15 @@ def _not_finite_message(
         f"{f' and {more} more' if more > 0 else ''}. Impute or drop them first, for "
         f"example with sklearn.impute.SimpleImputer"
     )
+
+
+def _refuse_reordered(estimator: Any, X: Any) -> None:
+    """Name the columns that are not where they were in fit."""
+    names = list(getattr(estimator, "feature_names_in_", []))
+    given = list(getattr(X, "columns", []))
+    if names != given and sorted(names) == sorted(map(str, given)):
+        moved = [str(was) for was, now in zip(names, given, strict=True) if was != now]
+        raise InputError(
+            f"The feature names should match those that were passed during fit: they "
+            f"must be in the same order; moved are {', '.join(moved[:_SHOWN_COLUMNS])}"
+        )

@@ -162,10 +162,8 @@ def test_warm_up_epochs_have_no_pseudo_labels_and_the_next_one_has():
 
 
 def test_the_last_epoch_has_pseudo_labels_however_long_the_warm_up():
-    *_, result, told = trained(*easy_rows(), warmup_epochs=100, max_epochs=3)
+    *_, told = trained(*easy_rows(), warmup_epochs=100, max_epochs=3)
     assert [epoch.pseudo_normals > 0 for epoch in told] == [False, False, True]
-    assert result.pseudo_labels.n_normals == told[-1].pseudo_normals
-    assert result.pseudo_labels.n_anomalies == told[-1].pseudo_anomalies
 
 
 @pytest.mark.parametrize(("setting", "counts"), [("PU", (0, 160)), ("NU", (160, 0))])
@@ -196,14 +194,12 @@ def test_without_unlabeled_rows_there_is_no_pseudo_labeler():
     assert {epoch.pseudo_anomalies + epoch.pseudo_normals for epoch in told} == {0}
 
 
-def test_the_pseudo_labeler_kept_is_that_of_the_last_epoch():
+def test_the_pseudo_labeler_kept_fits_the_code_the_network_ended_with():
     X, labels = easy_rows()
-    _, _, result, told = trained(X, labels, learning_rate=0.0, max_epochs=3)
-    untrained = new_network(X.shape[1], linear_code=True, rng=np.random.default_rng(0))
-    latent = encode(untrained, torch.from_numpy(X[labels == -1]))
+    network, *_, result, _ = trained(X, labels, max_epochs=3)
+    latent = encode(network, torch.from_numpy(X[labels == -1]))
     again = result.pseudo_labeler.label(latent)
     np.testing.assert_array_equal(again.labels, result.pseudo_labels.labels)
-    assert again.n_anomalies == told[-1].pseudo_anomalies
 
 
 @given(

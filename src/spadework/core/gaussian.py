@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessIssue]
 
 from spadework.errors import InputError
 
@@ -70,7 +70,8 @@ def fit_gaussians(
         The member, 0 to K - 1, that a row belongs to; ``SHARED`` for rows of all
         members, ``LEFT_OUT`` for rows of none.
     ridge : float
-        Variance added to every direction.
+        Variance added to every direction; more where the covariance is rounded
+        more coarsely, so that badly scaled columns do not fail.
 
     Returns
     -------
@@ -86,7 +87,8 @@ def fit_gaussians(
     n_members = int(groups.max(initial=-1)) + 1
     if n_members < 1:
         raise InputError("no row belongs to a member: expected group codes 0 to K - 1")
-    centre = X.mean(axis=0, dtype=np.float64)
+    used = (groups != LEFT_OUT)[:, None]
+    centre = X.mean(axis=0, dtype=np.float64, where=used)
     moments = [_moments(X, groups == member, centre) for member in range(n_members)]
     shared = _moments(X, groups == SHARED, centre)
     counts, sums, products = (
@@ -98,9 +100,14 @@ def fit_gaussians(
             f"{n_members - 1} needs at least one"
         )
     offsets = sums / counts[:, None]  # (K, d)
-    covariances = products / counts[:, None, None]  # (K, d, d)
-    covariances -= offsets[:, :, None] * offsets[:, None, :]
-    return GaussianEnsemble(centre + offsets, _factor(covariances, ridge))
+    second = products / counts[:, None, None]  # (K, d, d)
+    covariances = second - offsets[:, :, None] * offsets[:, None, :]
+    # Rounding error of the difference, which grows with what was subtracted.
+    rounding = np.finfo(np.float64).eps * np.diagonal(second, axis1=1, axis2=2).max(
+        axis=1
+    )
+    floor = np.maximum(ridge, 8 * X.shape[1] * rounding)
+    return GaussianEnsemble(centre + offsets, _factor(covariances, floor))
 
 
 def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floats:
@@ -151,26 +158,19 @@ def _moments(
     return np.float64(len(rows)), total, products
 
 
-def _factor(covariances: Floats, ridge: float) -> Floats:
-    """Lower Cholesky factors of the covariances plus a ridge, (K, d, d).
-
-    The ridge is raised to the rounding error of the covariance where that is
-    larger, so that badly scaled columns do not make the factorisation fail.
-    """
-    n_features = covariances.shape[-1]
-    variances = np.diagonal(covariances, axis1=1, axis2=2)
-    rounding = n_features * np.finfo(np.float64).eps * variances.max(axis=1)
-    floor = np.maximum(ridge, 8 * rounding)
-    return np.linalg.cholesky(covariances + floor[:, None, None] * np.eye(n_features))
+def _factor(covariances: Floats, ridge: Floats) -> Floats:
+    """Lower Cholesky factors of the covariances, each with its ridge, (K, d, d)."""
+    identity = np.eye(covariances.shape[-1])
+    factors = np.linalg.cholesky(covariances + ridge[:, None, None] * identity)
+    return factors.astype(np.float64, copy=False)
 
 
 def _whitening(offsets: Floats, factors: Floats) -> Floats:
     """One matrix that whitens a row for every member, (n_features + 1, K * d).
 
     ``[x, 1] @ whitening`` holds ``L_k^-1 (x - offset_k)`` for all k side by side:
-    the triangular systems are solved once, and the covariances never inverted.
+    the triangular factors are inverted once, by substitution, the covariances never.
     """
-    identity = np.eye(factors.shape[-1])
-    solved = [solve_triangular(factor, identity, lower=True).T for factor in factors]
+    solved = [dtrtri(factor, lower=1)[0].T for factor in factors]
     shifts = np.einsum("kd,kde->ke", offsets, np.stack(solved))
     return np.vstack([np.hstack(solved), -shifts.reshape(1, -1)])

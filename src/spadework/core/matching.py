@@ -42,6 +42,7 @@ EXHAUSTIVE_CELLS = 1 << 16
 """Up to this many candidate-cell pairs every candidate is tried."""
 
 _BATCH_CELLS = 1 << 20
+_ROUNDING = 1e-12
 
 
 def wasserstein_1d(a: ArrayLike, b: ArrayLike) -> float:
@@ -156,7 +157,9 @@ def _match_tail(labeled: Floats, unlabeled: Floats) -> int:
 def _cut_off(ordered: Floats, size: int) -> float:
     """Return the threshold below the ``size`` highest of sorted scores."""
     if size == len(ordered):
-        return float(np.nextafter(ordered[0], -np.inf))
+        # Room for rounding, or a row scored again could fall out of the tail.
+        room = 1e-9 * max(ordered[-1] - ordered[0], abs(ordered[0]))
+        return float(min(ordered[0] - room, np.nextafter(ordered[0], -np.inf)))
     return _between(ordered[-size - 1], ordered[-size])
 
 
@@ -177,7 +180,8 @@ class _TailMatcher:
     def nearest(self, sizes: Sizes) -> tuple[float, int]:
         """Distance and size of the nearest of these tails, the smallest if tied."""
         distances = self.distances(sizes)
-        best = int(np.argmin(distances))
+        tied = distances <= distances.min() * (1 + _ROUNDING)
+        best = int(np.argmax(tied))
         return float(distances[best]), int(sizes[best])
 
     def search(self, sizes: Sizes, tolerance: float) -> tuple[float, int]:

@@ -9,6 +9,9 @@ from torch import Tensor, nn
 
 from spadework.errors import InputError
 
+MIN_WIDTH = 8
+"""Below this, layers of few features die under their ReLU and scores are constant."""
+
 Weights = dict[str, NDArray[np.float32]]
 
 
@@ -63,9 +66,9 @@ def _perceptron(n_in: int, n_hidden: int, n_out: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(n_in, n_hidden), nn.ReLU(), nn.Linear(n_hidden, n_out))
 
 
-def hidden_width(n_features: int) -> int:
-    """Half of the feature dimensions, and at least one."""
-    return max(1, n_features // 2)
+def hidden_width(n_features: int, *, linear_code: bool) -> int:
+    """Half of the feature dimensions; with a linear code at least ``MIN_WIDTH``."""
+    return max(MIN_WIDTH if linear_code else 1, n_features // 2)
 
 
 def new_network(
@@ -74,7 +77,7 @@ def new_network(
     """Initialise a network from our generator, leaving torch's own untouched."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**31)))
-        n_hidden = hidden_width(n_features)
+        n_hidden = hidden_width(n_features, linear_code=linear_code)
         return SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
 
 
@@ -87,7 +90,8 @@ def network_weights(network: SpadeNetwork) -> Weights:
 def restore_network(weights: Weights, *, linear_code: bool) -> SpadeNetwork:
     """Rebuild a network from its weights, checking that all of them fit."""
     n_hidden, n_features = weights["encoder.0.weight"].shape
-    network = SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
+    with torch.random.fork_rng(devices=[]):  # a new network draws weights first
+        network = SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
     network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
     return network.eval()
 

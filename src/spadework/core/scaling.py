@@ -67,6 +67,10 @@ class QuantileScaler:
 
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scale rows, shape (n_samples, n_features)."""
+        if X.ndim != 2 or X.shape[1] != self.knots.shape[1]:
+            raise InputError(
+                f"expected rows of {self.knots.shape[1]} features; got shape {X.shape}"
+            )
         scaled = np.empty(X.shape, dtype=np.float32)
         for column in range(X.shape[1]):
             values, levels = _distinct_knots(self.knots[:, column])
@@ -89,7 +93,7 @@ def fit_scaler(
         if len(X) > _SAMPLE_ROWS:
             X = X[rng.choice(len(X), _SAMPLE_ROWS, replace=False)]
         levels = np.linspace(0, 1, QUANTILE_KNOTS)
-        return QuantileScaler(np.quantile(X, levels, axis=0).astype(np.float64))
+        return QuantileScaler(np.quantile(X.astype(np.float64), levels, axis=0))
     raise InputError(f"scaling must be 'minmax' or 'quantile'; got {scaling!r}")
 
 

@@ -113,6 +113,9 @@ def train_network(
         on_epoch(state)
         if warm and stop.after(state.loss):
             break
+    if batches.n_unlabeled:  # once more, for the code the network ended with
+        fitted, pseudo = labeler.fit(encode(network, X), labels, rng)
+        result.pseudo_labeler, result.pseudo_labels = fitted, pseudo
     return result
 
 

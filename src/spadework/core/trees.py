@@ -181,7 +181,7 @@ def _check_forest(forest: FlatForest) -> None:
     own = np.arange(n_nodes)
     is_leaf = (forest.left == own) & (forest.threshold == np.inf)
     end = np.repeat(bounds[1:], np.diff(bounds))
-    is_inner = (forest.left > own) & (forest.left + 1 < end)
+    is_inner = (forest.left > own) & (forest.left < end - 1)
     children = forest.left[is_inner]
     n_parents = np.bincount(np.append(children, children + 1), minlength=n_nodes)
     if not (is_leaf | is_inner).all() or (n_parents > 1).any():

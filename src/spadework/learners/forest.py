@@ -77,6 +77,13 @@ class ForestLearner(BaseEstimator):
         verbose: bool,
     ) -> Learnt:
         """Pseudo-label the scaled rows, then grow trees on the raw ones."""
+        for name in ("anomaly_weight", "normal_weight"):
+            if not getattr(self, name) >= 0:
+                raise InputError(
+                    f"{name} must not be negative; got {getattr(self, name)!r}"
+                )
+        if self.n_trees is not None and not self.n_trees >= 1:
+            raise InputError(f"n_trees must be a positive integer; got {self.n_trees!r}")
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
             fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)

@@ -13,6 +13,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from spadework.core.pseudo_labels import PseudoLabeler
+from spadework.errors import InputError
 from spadework.learners.contract import Floats, Learnt, Scaler
 from spadework.progress import progress
 
@@ -90,6 +91,11 @@ class NetworkLearner(BaseEstimator):
 
         from spadework.core import networks, training
 
+        for name in ("max_epochs", "batch_size"):
+            if getattr(self, name) is not None and not getattr(self, name) >= 1:
+                raise InputError(
+                    f"{name} must be a positive integer; got {getattr(self, name)!r}"
+                )
         options = training.TrainingOptions(
             alpha=self.alpha,
             beta=self.beta,
@@ -149,7 +155,9 @@ class NetworkModel:
         from spadework.core import training
 
         with training.one_thread():
-            return training.predict_logits(self._network(), self._tensor(X))
+            # In float64 a score does not depend on the rows scored beside it.
+            network, rows = self._network().double(), self._tensor(X).double()
+            return training.predict_logits(network, rows)
 
     def probability(self, scores: Floats) -> Floats:
         """Sigmoid of the logits, (n_samples,)."""

@@ -66,7 +66,9 @@ class IsolationForestMembers:
     def score(self, X: Rows) -> Floats:
         """Return 2^(-mean path length / c), (n_samples, n_members)."""
         lengths = np.stack([forest.score(X) for forest in self.forests], axis=1)
-        return 2.0 ** (-lengths / self.norms)
+        # A forest on a single row has no path to measure; its scores are 1/2.
+        whole = np.ones_like(lengths)
+        return 2.0 ** -np.divide(lengths, self.norms, out=whole, where=self.norms > 0)
 
 
 class SVMOneClass:
@@ -80,9 +82,11 @@ class SVMOneClass:
         for rows in _member_rows(X, groups):
             if len(rows) > SVM_MAX_ROWS:
                 rows = rows[rng.choice(len(rows), SVM_MAX_ROWS, replace=False)]
-            variance = float(rows.var())
+            variance = float(rows.var(dtype=np.float64))
             gammas.append(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
-            models.append(OneClassSVM(gamma=gammas[-1], nu=0.1).fit(rows))
+            model = OneClassSVM(gamma=gammas[-1], nu=0.1)
+            model.random_state = 0  # unused, but else drawn from numpy's global state
+            models.append(model.fit(rows))
         return SVMMembers(
             tuple(model.support_vectors_ for model in models),
             tuple(model.dual_coef_[0] for model in models),
@@ -153,8 +157,8 @@ class CustomMembers:
     @staticmethod
     def _score_one(model: Any, X: Rows) -> Floats:
         by_samples = hasattr(model, "score_samples")
-        scores = -model.score_samples(X) if by_samples else model.score(X)
-        scores = np.asarray(scores, dtype=np.float64)
+        scores = model.score_samples(X) if by_samples else model.score(X)
+        scores = np.asarray(scores, dtype=np.float64) * (-1 if by_samples else 1)
         if scores.shape != (len(X),) or not np.isfinite(scores).all():
             raise InputError(
                 f"{type(model).__name__} must score every row with one finite value, "
