@@ -1,12 +1,10 @@
 """How fast the numerics and the forest learner are, as ratios within one run.
 
 ``python -m benchmarks.speed`` prints every measurement and writes all of them to
-``benchmarks/speed.json``. Covertype is read from the folder SPADEWORK_DATA, or from
-shared/data beside the checkout.
+``benchmarks/speed.json``. Covertype must be there: ``spadework data fetch covertype``.
 """
 
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -16,20 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pyarrow import csv
 from scipy.stats import wasserstein_distance
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.mixture import GaussianMixture
 
 from spadework import SPADE
+from spadework.benchmark.datasets import get_dataset
+from spadework.benchmark.scenarios import new_types
 from spadework.core.gaussian import SHARED, fit_gaussians
 from spadework.core.matching import Tail, match_threshold, tail_size
 from spadework.core.trees import usable_cores
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "speed.json"
-DATA = Path(os.environ.get("SPADEWORK_DATA", HERE.parents[1] / "shared" / "data"))
 README = HERE.parent / "README.md"
 _TABLE_START = "<!-- speed table: written by python -m benchmarks.speed -->"
 _TABLE_END = "<!-- end of speed table -->"
@@ -42,7 +40,9 @@ def main() -> None:
     results: dict[str, Any] = {
         "machine": {"processor": platform.processor(), "cores": usable_cores()}
     }
-    X, y, X_test, truth = covertype_new_types()
+    trial = new_types(get_dataset("covertype").load(), seed=0)
+    X, y, X_test, kind_test, _ = trial
+    X, X_test, truth = X.astype(np.float32), X_test.astype(np.float32), kind_test > 0
     steps: dict[str, Callable[[], dict[str, float]]] = {
         "start_up": start_up,
         "partial_matching": partial_matching,
@@ -231,6 +231,8 @@ _GROWTH_SCRIPT = """
 import re, sys, time
 import numpy as np
 from spadework import SPADE
+from spadework.benchmark.datasets import get_dataset
+from spadework.benchmark.scenarios import new_types
 def peak():  # resource.getrusage would count the parent process in
     status = open("/proc/self/status").read()
     return int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024
@@ -263,20 +265,6 @@ def growth() -> dict[str, float]:
         "times_longer": large_seconds / small_seconds,
         "peak_memory_in_matrices": memory,
     }
-
-
-def covertype_new_types() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Half of Covertype to learn from, 5% labeled; kinds 6 and 7 are never labeled."""
-    options = csv.ReadOptions(autogenerate_column_names=True)
-    table = csv.read_csv(DATA / "covertype" / "covtype.data.gz", read_options=options)
-    columns = [column.to_numpy().astype(np.float32) for column in table.columns]
-    X, kind = np.column_stack(columns[:-1]), columns[-1]
-    rng = np.random.default_rng(0)
-    train, test = np.array_split(rng.permutation(len(X)), 2)
-    y = np.full(len(train), -1)
-    chosen = rng.choice(np.flatnonzero(kind[train] < 6), len(train) // 20, replace=False)
-    y[chosen] = kind[train][chosen] > 2
-    return X[train], y, X[test], kind[test] > 2
 
 
 def _scaled(X: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from benchmarks.speed import RESULTS, with_table
 
-from real_data import find_data
+from real_data import load_table
+from spadework.benchmark.datasets import get_dataset
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(
@@ -24,8 +25,9 @@ def test_every_python_block_shows_its_output():
 @pytest.mark.parametrize(("code", "output"), BLOCKS)
 def test_python_block_prints_what_the_readme_shows(code, output, tmp_path):
     if "creditcard.csv.gz" in code:
-        path = find_data("creditcard/creditcard.csv.gz")
-        (tmp_path / path.name).symlink_to(path)
+        load_table("creditcard")
+        (path,) = get_dataset("creditcard").find()
+        (tmp_path / "creditcard.csv.gz").symlink_to(path)
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )

@@ -4,52 +4,57 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from real_data import scenario
+from real_data import trial
 from spadework import SPADE
 from spadework.detector import PAPER_ABLATIONS
 
-# Floors lie 0.04 to 0.06 below what seed 0 gave when they were written.
+# Floors lie 0.05 below the means measured when they were written.
 FLOORS = {
-    ("thyroid", "PNU", "forest"): 0.83,
-    ("thyroid", "PU", "forest"): 0.72,
-    ("thyroid", "NU", "forest"): 0.66,
-    ("drug", "PNU", "forest"): 0.82,
+    ("thyroid", "PNU", "forest"): 0.77,
+    ("thyroid", "PU", "forest"): 0.76,
+    ("thyroid", "NU", "forest"): 0.65,
+    ("drug", "PNU", "forest"): 0.81,
     ("drug", "PU", "forest"): 0.82,
-    ("drug", "NU", "forest"): 0.80,
+    ("drug", "NU", "forest"): 0.81,
     ("covertype", "PNU", "forest"): 0.87,
     ("covertype", "PU", "forest"): 0.82,
     ("covertype", "NU", "forest"): 0.82,
-    ("thyroid", "PNU", "network"): 0.79,
-    ("thyroid", "PU", "network"): 0.75,
-    ("thyroid", "NU", "network"): 0.62,
-    ("drug", "PNU", "network"): 0.70,
+    ("thyroid", "PNU", "network"): 0.77,
+    ("thyroid", "PU", "network"): 0.78,
+    ("thyroid", "NU", "network"): 0.56,
+    ("drug", "PNU", "network"): 0.69,
     ("drug", "PU", "network"): 0.82,
     ("drug", "NU", "network"): 0.77,
     ("covertype", "PNU", "network"): 0.79,
-    ("covertype", "PU", "network"): 0.80,
+    ("covertype", "PU", "network"): 0.78,
     ("covertype", "NU", "network"): 0.80,
 }
+# Small tables carry few labels, and one draw of them says little.
+N_SEEDS = {"thyroid": 3, "drug": 3, "covertype": 1}
 
 
 @pytest.mark.parametrize(("name", "setting", "learner"), FLOORS)
-def test_auc_holds(name, setting, learner):
-    data = scenario(name, setting)
-    detector = SPADE(learner=learner, random_state=0).fit(data.X, data.y)
-    assert detector.setting_ == setting
-    auc = roc_auc_score(data.truth, detector.anomaly_score(data.X_test))
-    assert auc > FLOORS[name, setting, learner]
+def test_mean_auc_holds(name, setting, learner):
+    aucs = []
+    for seed in range(N_SEEDS[name]):
+        data = trial(name, setting, seed)
+        detector = SPADE(learner=learner, random_state=seed).fit(data.X, data.y)
+        assert detector.setting_ == setting
+        scores = detector.anomaly_score(data.X_test)
+        aucs.append(roc_auc_score(data.kind_test > 0, scores))
+    assert np.mean(aucs) > FLOORS[name, setting, learner]
 
 
 def test_threshold_flags_a_sensible_share_of_covertype():
-    data = scenario("covertype", "PNU")
+    data = trial("covertype", "PNU")
     detector = SPADE(random_state=0).fit(data.X, data.y)
     flagged = detector.predict(data.X_test) == 1
-    assert data.truth[flagged].mean() > 3 * data.truth.mean()
-    assert flagged[data.truth].mean() > 0.3
+    assert (data.kind_test > 0)[flagged].mean() > 3 * (data.kind_test > 0).mean()
+    assert flagged[(data.kind_test > 0)].mean() > 0.3
 
 
 def test_shuffled_labels_destroy_what_labels_teach():
-    data = scenario("drug", "PU")
+    data = trial("drug", "PU")
     rng = np.random.default_rng(0)
     aucs = []
     for _ in range(3):
@@ -58,14 +63,16 @@ def test_shuffled_labels_destroy_what_labels_teach():
         # Labeled rows of a random kind: nothing is left to learn from them.
         X[labeled] = X[rng.choice(np.flatnonzero(~labeled), labeled.sum())]
         detector = SPADE(random_state=0).fit(X, data.y)
-        aucs.append(roc_auc_score(data.truth, detector.anomaly_score(data.X_test)))
+        aucs.append(
+            roc_auc_score((data.kind_test > 0), detector.anomaly_score(data.X_test))
+        )
     assert np.mean(aucs) < 0.75
 
 
 @pytest.mark.parametrize("name", [None, *PAPER_ABLATIONS])
 def test_paper_preset_and_ablations_beat_chance_on_thyroid(name):
-    data = scenario("thyroid", "PNU")
+    data = trial("thyroid", "PNU")
     changes = PAPER_ABLATIONS[name] if name else {}
     detector = SPADE.paper(random_state=0, learner__max_epochs=30, **changes)
     detector.fit(data.X, data.y)
-    assert roc_auc_score(data.truth, detector.anomaly_score(data.X_test)) > 0.6
+    assert roc_auc_score((data.kind_test > 0), detector.anomaly_score(data.X_test)) > 0.6

@@ -15,3 +15,7 @@ class LabelError(InputError):
 
 class ModelFileError(SpadeworkError, ValueError):
     """A model cannot be written as plain data, or a file is not a whole model."""
+
+
+class DataError(SpadeworkError, OSError):
+    """A data file is missing, cut off or not the original one."""

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import spadework
+from spadework.cli.data import data
 from spadework.cli.demo import demo
 
 app = typer.Typer(
@@ -14,6 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.add_typer(data, name="data")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,1 @@
+"""Every comparison of the paper: data sets, scenarios, runs, tables."""
