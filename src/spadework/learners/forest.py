@@ -77,13 +77,7 @@ class ForestLearner(BaseEstimator):
         verbose: bool,
     ) -> Learnt:
         """Pseudo-label the scaled rows, then grow trees on the raw ones."""
-        for name in ("anomaly_weight", "normal_weight"):
-            if not getattr(self, name) >= 0:
-                raise InputError(
-                    f"{name} must not be negative; got {getattr(self, name)!r}"
-                )
-        if self.n_trees is not None and not self.n_trees >= 1:
-            raise InputError(f"n_trees must be a positive integer; got {self.n_trees!r}")
+        self._check_parameters()
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
             fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
@@ -93,10 +87,8 @@ class ForestLearner(BaseEstimator):
         training = training_set(labels, targets, weights)
         _refuse_single_class(training)
         forest, in_bag = self._grow(X, training, rng, verbose=verbose)
-        odds = training.weights[training.targets == 1].sum() / (
-            training.weights[training.targets == 0].sum()
-        )
-        model = ForestModel(forest, float(np.log(odds)), scaler)
+        mass = np.bincount(training.targets, weights=training.weights)
+        model = ForestModel(forest, float(np.log(mass[ANOMALY] / mass[NORMAL])), scaler)
         scores = out_of_bag_scores(forest, X, in_bag)
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
@@ -104,6 +96,15 @@ class ForestLearner(BaseEstimator):
             "n_trees": len(forest.roots),
         }
         return Learnt(model, fitted, pseudo, scores, [counts])
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that have no meaning."""
+        for name in ("anomaly_weight", "normal_weight"):
+            value = getattr(self, name)
+            if not 0 <= value < np.inf:
+                raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
+        if self.n_trees is not None and not self.n_trees >= 1:
+            raise InputError(f"n_trees must be a positive integer; got {self.n_trees!r}")
 
     def _grow(
         self,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from spadework.core.networks import SpadeNetwork
-    from spadework.core.training import Epoch
+    from spadework.core.training import Epoch, TrainingOptions
 
 
 MIN_BATCH, MAX_STEPS = 256, 256
@@ -91,20 +91,7 @@ class NetworkLearner(BaseEstimator):
 
         from spadework.core import networks, training
 
-        for name in ("max_epochs", "batch_size"):
-            if getattr(self, name) is not None and not getattr(self, name) >= 1:
-                raise InputError(
-                    f"{name} must be a positive integer; got {getattr(self, name)!r}"
-                )
-        options = training.TrainingOptions(
-            alpha=self.alpha,
-            beta=self.beta,
-            batch_size=self.batch_size or max(MIN_BATCH, len(X) // MAX_STEPS),
-            learning_rate=self.learning_rate,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            warmup_epochs=self.warmup_epochs,
-        )
+        options = self._options(len(X))
         device = networks.find_device(self.device)
         rows = torch.from_numpy(scaler.transform(X)).to(device)
         network = networks.new_network(X.shape[1], linear_code=self.linear_code, rng=rng)
@@ -126,6 +113,24 @@ class NetworkLearner(BaseEstimator):
         history = [epoch._asdict() for epoch in result.history]
         return Learnt(
             model, result.pseudo_labeler, result.pseudo_labels, model.score(X), history
+        )
+
+    def _options(self, n_rows: int) -> "TrainingOptions":
+        """Check the numbers of the training loop and put them together."""
+        from spadework.core import training
+
+        for name in ("max_epochs", "batch_size"):
+            value = getattr(self, name)
+            if value is not None and not value >= 1:
+                raise InputError(f"{name} must be a positive integer; got {value!r}")
+        return training.TrainingOptions(
+            alpha=self.alpha,
+            beta=self.beta,
+            batch_size=self.batch_size or max(MIN_BATCH, n_rows // MAX_STEPS),
+            learning_rate=self.learning_rate,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            warmup_epochs=self.warmup_epochs,
         )
 
 
