@@ -257,6 +257,7 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
         "n_members": 5,
         "thresholds": "matching",
         "voting": "unanimous",
+        "abstain": False,
         "use_labeled_normals": True,
         "score_scale": "raw",
         "stand_in": False,

@@ -578,10 +578,6 @@ def threshold_not_a_number(header, arrays):
     find(header, "SPADE")["threshold_"] = "high"
 
 
-def odds_not_a_number(header, arrays):
-    find(header, "ForestModel")["log_odds"] = "even"
-
-
 def other_classes(header, arrays):
     array, key = array_of(header, arrays, "SPADE", "classes_")
     arrays[key] = array[:1]
@@ -661,7 +657,6 @@ BREAKAGES = (
     features_beyond_memory,
     features_not_a_number,
     threshold_not_a_number,
-    odds_not_a_number,
     other_classes,
     other_voting,
     census_not_a_census,
@@ -703,7 +698,7 @@ def test_a_signed_file_without_an_attribute_is_refused_by_its_name(saved, name):
     assert_refused(saved, name)
 
 
-@pytest.mark.parametrize("name", ["forest", "log_odds", "scaler"])
+@pytest.mark.parametrize("name", ["forest", "scaler"])
 def test_a_signed_file_without_a_part_of_the_forest_is_refused(saved, name):
     def change(header, arrays):
         del find(header, "ForestModel")[name]

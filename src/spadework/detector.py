@@ -30,6 +30,7 @@ from spadework.validation import (
     check_parameters,
     check_rows,
     check_table,
+    new_generator,
     read_labels,
     unchanged_on_failure,
 )
@@ -41,7 +42,11 @@ PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "no_labeled_normals": {"use_labeled_normals": False},
     "majority_vote": {"voting": "majority"},
 }
-"""Settings (i) to (v) of the paper's ablation table, for ``SPADE.paper(**...)``."""
+"""Settings (i) to (v) of the paper's ablation table, for ``SPADE.paper(**...)``.
+
+The paper does not say what takes the place of partial matching in (i); here it is
+Otsu's method, which the paper uses where partial matching cannot be.
+"""
 
 
 _LEARNERS: dict[str, type[Learner]] = {
@@ -72,6 +77,9 @@ class SPADE(ClassifierMixin, BaseEstimator):
         with Otsu's method for a class without labels; Otsu for both classes;
         or percentiles (normal, anomaly) of the unlabeled scores.
     voting : "unanimous" or "majority"
+    abstain : bool
+        Whether a one-class classifier whose two thresholds cross abstains on rows
+        between them, instead of voting both ways as eq. 1 and 2 have it.
     use_labeled_normals : bool
         Whether labeled normals join the rows each one-class classifier sees.
     score_scale : "log" or "raw"
@@ -87,7 +95,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
         labeled anomalies, or uses Otsu's method when there are none.
     label_map : mapping, optional
         From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator or RandomState, or None
     verbose : bool
         Show a progress bar on a terminal.
 
@@ -144,13 +152,14 @@ class SPADE(ClassifierMixin, BaseEstimator):
         n_members: int = 5,
         thresholds: ThresholdRule = "matching",
         voting: Voting = "unanimous",
+        abstain: bool = True,
         use_labeled_normals: bool = True,
         score_scale: ScoreScale = "log",
         stand_in: bool = True,
         scaling: Scaling = "quantile",
         threshold: Literal["auto"] | float = "auto",
         label_map: Mapping[Any, int] | None = None,
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         verbose: bool = False,
     ) -> None:
         self.learner = learner
@@ -158,6 +167,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
         self.n_members = n_members
         self.thresholds: ThresholdRule = thresholds
         self.voting: Voting = voting
+        self.abstain = abstain
         self.use_labeled_normals = use_labeled_normals
         self.score_scale: ScoreScale = score_scale
         self.stand_in = stand_in
@@ -174,7 +184,8 @@ class SPADE(ClassifierMixin, BaseEstimator):
         Two-layer perceptrons of half the feature width, five Gaussian one-class
         classifiers on the latent code refreshed each epoch, partial matching on
         raw scores, unanimous votes, alpha = beta = 1, min-max scaling, training
-        until the loss has not improved for five epochs.
+        until the loss has not improved for five epochs. What the paper leaves open
+        is ours: Adam with a learning rate of 0.001, batches, and at most 200 epochs.
 
         Parameters
         ----------
@@ -188,7 +199,13 @@ class SPADE(ClassifierMixin, BaseEstimator):
         'majority'
         """
         literal = NetworkLearner(linear_code=False, warmup_epochs=0, max_epochs=200)
-        paper = cls(learner=literal, score_scale="raw", stand_in=False, scaling="minmax")
+        paper = cls(
+            learner=literal,
+            abstain=False,
+            score_scale="raw",
+            stand_in=False,
+            scaling="minmax",
+        )
         return paper.set_params(**changes)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -211,7 +228,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
         rows = check_rows(self, X, fitting=True)
         labels = read_labels(y, self.label_map)
         check_table(rows, labels, self.n_members)
-        rng = np.random.default_rng(self.random_state)
+        rng = new_generator(self.random_state)
         learnt = self._learner().learn(
             rows,
             labels,
@@ -244,9 +261,14 @@ class SPADE(ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(np.intp)]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Probability of being normal and of being an anomaly, (n_samples, 2)."""
+        """Share of belief in normal and in anomaly, (n_samples, 2).
+
+        One half lies at the threshold, as in ``predict``. The shares rise with the
+        score but are not calibrated: with few and unrepresentative labels, nothing
+        in the data says how often a score comes true.
+        """
         scores = self.anomaly_score(X)
-        anomalous = self.model_.probability(scores)
+        anomalous = self.model_.probability(scores, self.threshold_)
         return np.stack([1 - anomalous, anomalous], axis=1)
 
     def pseudo_label(self, X: ArrayLike) -> PseudoLabels:
@@ -264,6 +286,8 @@ class SPADE(ClassifierMixin, BaseEstimator):
         labels = normalize_labels(y, self.label_map, stated=True)
         known = labels != UNLABELED
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        if len(np.unique(labels[known])) < 2:
+            raise InputError("an AUC needs rows labeled 1 and rows labeled 0 in y")
         scores = self.anomaly_score(X)[known]
         return float(roc_auc_score(labels[known], scores, sample_weight=weight))
 
@@ -285,6 +309,7 @@ class SPADE(ClassifierMixin, BaseEstimator):
             n_members=self.n_members,
             thresholds=self.thresholds,
             voting=self.voting,
+            abstain=self.abstain,
             use_labeled_normals=self.use_labeled_normals,
             score_scale=self.score_scale,
             stand_in=self.stand_in,

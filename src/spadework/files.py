@@ -8,15 +8,18 @@ from pathlib import Path
 def write_whole(target: Path, content: bytes) -> None:
     """Write beside the target, sync, and move into place in one step.
 
-    Whatever interrupts it, the target holds either its old or its new content.
+    Whatever interrupts it, the target holds either its old or its new content. An
+    older file's permissions are kept, and a link stays a link.
     """
+    target = Path(os.path.realpath(target))
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, mode)
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

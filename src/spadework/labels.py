@@ -123,7 +123,9 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
             "an anomaly, 0 for normal and -1 for unlabeled rows"
         )
     try:
-        values = np.ma.filled(y, np.nan) if np.ma.is_masked(y) else np.asarray(y)
+        if np.ma.is_masked(y):
+            y = np.ma.filled(np.ma.asarray(y).astype(object), None)
+        values = np.asarray(y)
     except ValueError as error:
         raise LabelError(f"labels must be one value per row: {error}") from error
     if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
@@ -200,11 +202,15 @@ def _unique_values(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
 
 def _checked_mapping(mapping: Mapping[Any, int]) -> dict[Any, int]:
     """Return the mapping as a dict after checking that it maps to 1, 0 and -1."""
+    if not isinstance(mapping, Mapping):
+        raise LabelError(
+            f"a label mapping must be a dict such as {{'fraud': 1}}; got {mapping!r}"
+        )
     checked = {None if _is_missing(v) else v: label for v, label in mapping.items()}
     wrong = {
         value: label
         for value, label in checked.items()
-        if label not in (ANOMALY, NORMAL, UNLABELED)
+        if _is_missing(label) or label not in (ANOMALY, NORMAL, UNLABELED)
     }
     if wrong:
         raise LabelError(
@@ -223,7 +229,7 @@ def _apply_mapping(values: NDArray[Any], mapping: dict[Any, int]) -> NDArray[np.
         raise LabelError(
             f"the label mapping has no entry for {_shown(unknown)}; "
             f"it names {_shown(list(mapping))}. Add the missing values "
-            f"(to -1 if they say nothing about the row). {_hint(unknown)}"
+            f"(to -1 if they say nothing about the row). {_hint(unknown)}".rstrip()
         )
     return np.array(read, dtype=np.int8)[inverse]
 
@@ -271,6 +277,8 @@ def _hint(unknown: list[Any]) -> str:
     """Say what labels of this kind cannot be."""
     if any(isinstance(value, float) and not value.is_integer() for value in unknown):
         return "Labels must be two classes, not continuous values"
+    if any(isinstance(value, str) for value in unknown):
+        return ""
     return "Only binary classification is supported."
 
 

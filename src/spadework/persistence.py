@@ -269,8 +269,15 @@ def _check_whole(model: Any) -> None:
     if missing:
         raise ModelFileError(f"the model lacks {_listed(missing)}")
     check_parameters(model)
-    row = np.zeros((1, model.n_features_in_), dtype=np.float32)
-    model.model_.probability(model.model_.score(row))
+    width = model.model_.scaler.n_features
+    if model.n_features_in_ != width:
+        raise ModelFileError(
+            f"{model.n_features_in_} columns do not fit scales of {width}"
+        )
+    row = np.zeros((1, width), dtype=np.float32)
+    chance = model.model_.probability(model.model_.score(row), model.threshold_)
+    if not np.isfinite(chance).all():
+        raise ModelFileError("the model does not score a row with a number")
     codes = model.model_.represent(row)
     if model.pseudo_labeler_ is not None:
         model.pseudo_labeler_.label(codes)

@@ -49,12 +49,21 @@ def check_rows(
         raise InputError(
             f"X holds values beyond the range of float32 ({limit:.1e}); rescale them"
         )
-    return rows.astype(np.float32, copy=False)
+    single = rows.astype(np.float32, copy=False)
+    _refuse_flattened(estimator, rows, single)
+    return single
+
+
+def new_generator(random_state: Any) -> np.random.Generator:
+    """Return the generator that all random draws of a fit come from."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    return np.random.default_rng(random_state)
 
 
 def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None) -> NDArray[np.int8]:
     """Return the labels as 1, 0 and -1; a column of them is taken with a warning."""
-    if np.shape(y)[1:] == (1,):
+    if getattr(y, "shape", ())[1:] == (1,):
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected",
             DataConversionWarning,
@@ -131,6 +140,22 @@ def _is_threshold_rule(rule: Any) -> bool:
         return bool(0 <= low <= high <= 100)
     except (TypeError, ValueError):
         return False
+
+
+def _refuse_flattened(
+    estimator: Any, rows: NDArray[Any], single: NDArray[np.float32]
+) -> None:
+    """Refuse columns whose differences all vanish in float32, such as Unix times."""
+    if rows is single or not len(rows):
+        return
+    flat = (single == single[0]).all(axis=0) & (rows != rows[0]).any(axis=0)
+    if flat.any():
+        names = getattr(estimator, "feature_names_in_", np.arange(rows.shape[1]))
+        raise InputError(
+            f"columns {', '.join(map(str, names[flat][:_SHOWN_COLUMNS]))} differ only "
+            f"beyond the precision of float32; subtract a constant from them, for "
+            f"example their minimum"
+        )
 
 
 def _not_finite_message(

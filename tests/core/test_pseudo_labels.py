@@ -62,6 +62,7 @@ def gaussian_labeler(**changes):
         "n_members": 3,
         "thresholds": "matching",
         "voting": "unanimous",
+        "abstain": True,
         "use_labeled_normals": True,
         "score_scale": "log",
         "stand_in": True,
@@ -93,7 +94,7 @@ def naive_consensus(scores, thresholds, voting):
             agreed = [all(above), all(below)]
         else:
             agreed = [sum(above) > len(row) / 2, sum(below) > len(row) / 2]
-        labels.append(1 if agreed[0] else 0 if agreed[1] else -1)
+        labels.append(-1 if agreed[0] == agreed[1] else 1 if agreed[0] else 0)
     return labels
 
 
@@ -123,12 +124,30 @@ def test_the_split_is_shuffled_by_the_generator_alone():
 
 
 @pytest.mark.parametrize("voting", VOTINGS)
-@given(case=voted_cases(crossing=False))
+@given(case=st.one_of(voted_cases(crossing=True), voted_cases(crossing=False)))
 @settings(max_examples=100, deadline=None)
-def test_the_vote_is_that_of_the_equations_where_thresholds_do_not_cross(voting, case):
+def test_the_vote_is_that_of_the_equations(voting, case):
     scores, thresholds = case
     expected = naive_consensus(scores, thresholds, voting)
     assert vote(scores, thresholds, voting).labels.tolist() == expected
+
+
+@pytest.mark.parametrize("voting", VOTINGS)
+@given(case=voted_cases(crossing=False))
+@settings(max_examples=50, deadline=None)
+def test_abstaining_changes_nothing_where_thresholds_do_not_cross(voting, case):
+    literal, abstaining = (vote(*case, voting, abstain=a) for a in (False, True))
+    np.testing.assert_array_equal(literal.votes, abstaining.votes)
+    np.testing.assert_array_equal(literal.labels, abstaining.labels)
+
+
+def test_a_row_that_one_member_calls_both_is_an_anomaly_by_equation_1():
+    thresholds = Thresholds(np.array([5.0, 1, 1, 1, 1]), np.full(5, 2.0))
+    pseudo = vote(np.full((1, 5), 3.0), thresholds, "unanimous")
+    assert pseudo.labels.tolist() == [1]
+    assert pseudo.explain(0) == (
+        "pseudo-anomaly: 4 of 5 members vote anomaly, 0 vote normal, 1 both, 0 abstain"
+    )
 
 
 @pytest.mark.parametrize("voting", VOTINGS)
@@ -136,7 +155,7 @@ def test_the_vote_is_that_of_the_equations_where_thresholds_do_not_cross(voting,
 @settings(max_examples=100, deadline=None)
 def test_a_member_abstains_where_its_crossing_thresholds_say_both(voting, case):
     scores, thresholds = case
-    pseudo = vote(scores, thresholds, voting)
+    pseudo = vote(scores, thresholds, voting, abstain=True)
     both = (scores > thresholds.anomaly) & (scores < thresholds.normal)
     assert (pseudo.votes[both] == -1).all()
     for row, votes in zip(pseudo.labels, pseudo.votes, strict=True):
@@ -148,7 +167,7 @@ def test_a_member_abstains_where_its_crossing_thresholds_say_both(voting, case):
 @given(case=st.one_of(voted_cases(crossing=True), voted_cases(crossing=False)))
 @settings(max_examples=100, deadline=None)
 def test_unanimous_pseudo_labels_are_among_those_of_the_majority(case):
-    unanimous, majority = (vote(*case, voting).labels for voting in VOTINGS)
+    unanimous, majority = (vote(*case, v, abstain=True).labels for v in VOTINGS)
     agreed = unanimous != -1
     np.testing.assert_array_equal(majority[agreed], unanimous[agreed])
 

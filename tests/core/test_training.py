@@ -46,6 +46,7 @@ def gaussian_labeler(**changes):
         "n_members": 3,
         "thresholds": "matching",
         "voting": "majority",
+        "abstain": True,
         "use_labeled_normals": True,
         "score_scale": "log",
         "stand_in": False,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
@@ -183,10 +184,21 @@ def test_a_users_model_is_fitted_on_the_rows_of_each_member(seed):
 )
 def test_models_with_score_samples_score_with_the_sign_turned(model):
     X, groups, new = random_rows(0)
-    scores = members_of(model, X, groups).score(new)
-    for column, rows in zip(scores.T, member_rows(X, groups), strict=True):
-        expected = -copy.deepcopy(model).fit(rows).score_samples(new)
+    members = members_of(model, X, groups)
+    parts = zip(members.models, members.score(new).T, member_rows(X, groups), strict=True)
+    for fitted, column, rows in parts:
+        expected = -clone(fitted).fit(rows).score_samples(new)
         np.testing.assert_allclose(column, expected)
+
+
+def test_members_of_a_users_model_draw_for_themselves_and_repeatably():
+    X, groups, _ = random_rows(0)
+    first, again = (
+        [m.random_state for m in members_of(IsolationForest(), X, groups).models]
+        for _ in range(2)
+    )
+    assert first == again
+    assert len(set(first)) == len(first)
 
 
 @pytest.mark.parametrize("model", [DistanceFromMean(), GaussianMixture(1)])

@@ -74,11 +74,15 @@ def hidden_width(n_features: int, *, linear_code: bool) -> int:
 def new_network(
     n_features: int, *, linear_code: bool, rng: np.random.Generator
 ) -> SpadeNetwork:
-    """Initialise a network from our generator, leaving torch's own untouched."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(rng.integers(2**31)))
-        n_hidden = hidden_width(n_features, linear_code=linear_code)
-        return SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
+    """Initialise a network as torch does, but from our own generator."""
+    n_hidden = hidden_width(n_features, linear_code=linear_code)
+    weights: Weights = {}
+    bound = 0.0
+    for name, shape in _shapes(n_features, n_hidden, linear_code).items():
+        if len(shape) == 2:  # a bias follows its weight and shares the bound
+            bound = shape[1] ** -0.5
+        weights[name] = rng.uniform(-bound, bound, shape).astype(np.float32)
+    return restore_network(weights, linear_code=linear_code)
 
 
 def network_weights(network: SpadeNetwork) -> Weights:
@@ -88,12 +92,25 @@ def network_weights(network: SpadeNetwork) -> Weights:
 
 
 def restore_network(weights: Weights, *, linear_code: bool) -> SpadeNetwork:
-    """Rebuild a network from its weights, checking that all of them fit."""
+    """Build a network from its weights, once all of them are known to fit."""
     n_hidden, n_features = weights["encoder.0.weight"].shape
-    with torch.random.fork_rng(devices=[]):  # a new network draws weights first
+    shapes = {name: array.shape for name, array in weights.items()}
+    if shapes != _shapes(n_features, n_hidden, linear_code):
+        raise InputError("the weights are not those of one network")
+    with torch.device("meta"):  # no memory and no random draws before the weights
         network = SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
-    network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
-    return network.eval()
+    state = {name: torch.tensor(array) for name, array in weights.items()}
+    network.load_state_dict(state, assign=True)
+    return network.requires_grad_()
+
+
+def _shapes(
+    n_features: int, n_hidden: int, linear_code: bool
+) -> dict[str, tuple[int, ...]]:
+    """Shape of every weight of a network, each layer's weight before its bias."""
+    with torch.device("meta"):
+        network = SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
+    return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
 
 
 def find_device(name: str) -> torch.device:

@@ -22,6 +22,9 @@ Voting = Literal["unanimous", "majority"]
 ScoreScale = Literal["log", "raw"]
 ThresholdRule = Literal["matching", "otsu"] | Sequence[float]
 
+BOTH = 2
+"""Vote of a member whose thresholds cross, on rows between them."""
+
 _LABEL_NAMES = {ANOMALY: "pseudo-anomaly", NORMAL: "pseudo-normal", UNLABELED: "unknown"}
 
 
@@ -63,7 +66,8 @@ class PseudoLabels:
     labels : ndarray of shape (n_unlabeled,), int8
         1 pseudo-anomaly, 0 pseudo-normal, -1 no consensus.
     votes : ndarray of shape (n_unlabeled, n_members), int8
-        Each member's own verdict: 1, 0, or -1 where it abstains.
+        Each member's own verdict: 1, 0, -1 where it has none, and 2 (``BOTH``)
+        where its thresholds cross and both of its conditions hold.
     thresholds : Thresholds
         The scores below which (``normal``) and above which (``anomaly``) each
         member votes.
@@ -86,11 +90,12 @@ class PseudoLabels:
     def explain(self, row: int) -> str:
         """Say in words how the pseudo-label of one unlabeled row came about."""
         n_members = self.votes.shape[1]
-        anomalous, normal = ((self.votes[row] == v).sum() for v in (ANOMALY, NORMAL))
+        codes = (ANOMALY, NORMAL, BOTH, UNLABELED)
+        counts = [int((self.votes[row] == code).sum()) for code in codes]
+        both = f", {counts[2]} both" if counts[2] else ""
         return (
-            f"{_LABEL_NAMES[int(self.labels[row])]}: {anomalous} of {n_members} members "
-            f"vote anomaly, {normal} vote normal, "
-            f"{n_members - anomalous - normal} abstain"
+            f"{_LABEL_NAMES[int(self.labels[row])]}: {counts[0]} of {n_members} members "
+            f"vote anomaly, {counts[1]} vote normal{both}, {counts[3]} abstain"
         )
 
 
@@ -101,10 +106,13 @@ class FittedPseudoLabeler:
     members: Members
     thresholds: Thresholds
     voting: Voting
+    abstain: bool
 
     def label(self, X: NDArray[np.floating]) -> PseudoLabels:
         """Pseudo-label rows, X of shape (n_samples, n_features)."""
-        return vote(self.members.score(X), self.thresholds, self.voting)
+        return vote(
+            self.members.score(X), self.thresholds, self.voting, abstain=self.abstain
+        )
 
 
 @dataclass(frozen=True)
@@ -120,6 +128,8 @@ class PseudoLabeler:
         Partial matching (eq. 3, 4) with Otsu for a class without labels; Otsu
         for both; or fixed percentiles (normal, anomaly) of the unlabeled scores.
     voting : "unanimous" or "majority"
+    abstain : bool
+        Whether members whose thresholds cross abstain between them; see `vote`.
     use_labeled_normals : bool
         Whether labeled normals join every member's rows.
     score_scale : "log" or "raw"
@@ -133,6 +143,7 @@ class PseudoLabeler:
     n_members: int
     thresholds: ThresholdRule
     voting: Voting
+    abstain: bool
     use_labeled_normals: bool
     score_scale: ScoreScale
     stand_in: bool
@@ -154,8 +165,10 @@ class PseudoLabeler:
         members = self.one_class.fit_members(X, groups, rng)
         scores = members.score(X)
         thresholds = find_thresholds(scores, labels, self.thresholds, self.score_scale)
-        fitted = FittedPseudoLabeler(members, thresholds, self.voting)
-        return fitted, vote(scores[labels == UNLABELED], thresholds, self.voting)
+        fitted = FittedPseudoLabeler(members, thresholds, self.voting, self.abstain)
+        unlabeled = scores[labels == UNLABELED]
+        pseudo = vote(unlabeled, thresholds, self.voting, abstain=self.abstain)
+        return fitted, pseudo
 
 
 def split_unlabeled(
@@ -188,24 +201,32 @@ def find_thresholds(
     return Thresholds(normal, anomaly)
 
 
-def vote(scores: Floats, thresholds: Thresholds, voting: Voting) -> PseudoLabels:
+def vote(
+    scores: Floats, thresholds: Thresholds, voting: Voting, *, abstain: bool = False
+) -> PseudoLabels:
     """Consensus of the members (eq. 1 and 2).
 
     A member votes anomaly above its eta^p and normal below its eta^n. Where its
-    two thresholds cross, rows between them satisfy both equations; the paper does
-    not say what they are, and here the member abstains on them.
+    two thresholds cross it votes both ways between them. Rows that all members call
+    both are left unlabeled; the paper does not say what they are.
 
     Parameters
     ----------
     scores : ndarray of shape (n_unlabeled, n_members)
+    abstain : bool
+        Let a member abstain where it would vote both ways.
     """
     above, below = scores > thresholds.anomaly, scores < thresholds.normal
     votes = np.full(scores.shape, UNLABELED, dtype=np.int8)
     votes[above & ~below] = ANOMALY
     votes[below & ~above] = NORMAL
+    if not abstain:
+        votes[below & above] = BOTH
+    anomalous = _agreed((votes == ANOMALY) | (votes == BOTH), voting)  # eq. 1
+    normal = _agreed((votes == NORMAL) | (votes == BOTH), voting)  # eq. 2
     labels = np.full(len(scores), UNLABELED, dtype=np.int8)
-    for label in (ANOMALY, NORMAL):
-        labels[_agreed(votes == label, voting)] = label
+    labels[anomalous & ~normal] = ANOMALY
+    labels[normal & ~anomalous] = NORMAL
     return PseudoLabels(labels, votes, thresholds)
 
 
@@ -251,7 +272,7 @@ def _member_thresholds(
 ) -> tuple[float, float]:
     """One member's eta^n and eta^p, scores of shape (n_samples,)."""
     unlabeled = scores[labels == UNLABELED]
-    if rule not in ("matching", "otsu"):
+    if not isinstance(rule, str):
         low, high = np.percentile(unlabeled, rule)
         return float(low), float(high)
     if scale == "log":

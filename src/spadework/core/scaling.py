@@ -34,8 +34,14 @@ class MinMaxScaler:
     span: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        if self.low.shape != self.span.shape or not (self.span > 0).all():
+        fits = self.low.ndim == 1 and self.low.shape == self.span.shape
+        if not fits or not (self.span > 0).all():
             raise InputError("a min-max scaler needs one positive span per column")
+
+    @property
+    def n_features(self) -> int:
+        """Columns it scales."""
+        return len(self.low)
 
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scale rows, shape (n_samples, n_features)."""
@@ -64,6 +70,11 @@ class QuantileScaler:
     def __post_init__(self) -> None:
         if self.knots.ndim != 2 or not (np.diff(self.knots, axis=0) >= 0).all():
             raise InputError("quantile knots must rise along each column")
+
+    @property
+    def n_features(self) -> int:
+        """Columns it scales."""
+        return self.knots.shape[1]
 
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scale rows, shape (n_samples, n_features)."""

@@ -1,5 +1,6 @@
 """Algorithm 1: pseudo-labels and network, refreshed in turn until convergence."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,6 +114,7 @@ def train_network(
         on_epoch(state)
         if warm and stop.after(state.loss):
             break
+    _warn_of_single_class(labels, result.history[-1])
     if batches.n_unlabeled:  # once more, for the code the network ended with
         fitted, pseudo = labeler.fit(encode(network, X), labels, rng)
         result.pseudo_labeler, result.pseudo_labels = fitted, pseudo
@@ -176,9 +178,9 @@ class _Batches:
         """One pass over the unlabeled rows, or the labeled ones if there are no other."""
         n_steps = -(-(self.n_unlabeled or len(self.labeled)) // self._size)
         unlabeled = self._shuffled(self.n_unlabeled)
-        n_turns = -(-n_steps * self._size // len(self.labeled))
-        labeled = torch.cat([self._shuffled(len(self.labeled)) for _ in range(n_turns)])
         n_labeled = min(self._size, len(self.labeled))
+        n_turns = -(-n_steps * n_labeled // len(self.labeled))
+        labeled = torch.cat([self._shuffled(len(self.labeled)) for _ in range(n_turns)])
         for step in range(n_steps):
             position = unlabeled[step * self._size : (step + 1) * self._size]
             chosen = labeled[step * n_labeled : (step + 1) * n_labeled]
@@ -211,7 +213,7 @@ def _run_epoch(
         logit_l, logit_u = output.logit.split([len(batch.label), len(batch.position)])
         on_labels = labeled_loss(logit_l, batch.label)
         on_pseudo = pseudo_loss(logit_u, pseudo_label[batch.position])
-        on_input = reconstruction_loss(rows, output.reconstruction)
+        on_input = _over_all_rows(batches, batch, rows, output.reconstruction)
         loss = on_labels + options.alpha * on_pseudo + options.beta * on_input  # eq. 5
         optimizer.zero_grad()
         loss.backward()
@@ -221,6 +223,35 @@ def _run_epoch(
     loss, labeled, pseudo, reconstruction = (totals / n_steps).tolist()
     counts = [int((targets == label).sum()) for label in (ANOMALY, NORMAL)]
     return Epoch(loss, labeled, pseudo, reconstruction, *counts)
+
+
+def _over_all_rows(
+    batches: _Batches, batch: _Batch, rows: Tensor, reconstruction: Tensor
+) -> Tensor:
+    """L_R as a mean over the entire data, of which a batch holds labels too often."""
+    n_l, n_u = len(batch.label), len(batch.position)
+    x_l, x_u = rows.split([n_l, n_u])
+    r_l, r_u = reconstruction.split([n_l, n_u])
+    if not n_u:
+        return reconstruction_loss(x_l, r_l)
+    share = len(batches.labeled) / (len(batches.labeled) + batches.n_unlabeled)
+    on_labeled, on_unlabeled = (
+        reconstruction_loss(x_l, r_l),
+        reconstruction_loss(x_u, r_u),
+    )
+    return share * on_labeled + (1 - share) * on_unlabeled
+
+
+def _warn_of_single_class(labels: NDArray[np.int8], last: Epoch) -> None:
+    """Warn when the predictor ended without a row of one class to learn from."""
+    counts = {ANOMALY: last.pseudo_anomalies, NORMAL: last.pseudo_normals}
+    for label, name in ((ANOMALY, "anomaly"), (NORMAL, "normal")):
+        if not counts[label] and not (labels == label).any():
+            warnings.warn(
+                f"no row was labeled or pseudo-labeled {name} in the last epoch, so the "
+                f"scores tell little. Label a few such rows, or set stand_in=True",
+                stacklevel=2,
+            )
 
 
 class _Patience:

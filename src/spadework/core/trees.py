@@ -20,6 +20,9 @@ from spadework.errors import InputError
 _BLOCK_WALKS = 1 << 16
 _MIN_BLOCK_ROWS = 128
 
+MAX_DEPTH = 256
+"""Levels of a tree at most: all trees walk as long as the deepest."""
+
 
 @dataclass(frozen=True)
 class FlatForest:
@@ -186,3 +189,5 @@ def _check_forest(forest: FlatForest) -> None:
     n_parents = np.bincount(np.append(children, children + 1), minlength=n_nodes)
     if not (is_leaf | is_inner).all() or (n_parents > 1).any():
         raise InputError("not a forest: children must lie behind their one parent")
+    if forest.depth > MAX_DEPTH:
+        raise InputError(f"a tree is {forest.depth} levels deep; {MAX_DEPTH} are allowed")

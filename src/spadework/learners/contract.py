@@ -23,8 +23,8 @@ class Model(Protocol):
         """Anomaly score of raw rows, (n_samples,), higher is more anomalous."""
         ...
 
-    def probability(self, scores: Floats, /) -> Floats:
-        """Turn scores into probabilities of being an anomaly, (n_samples,)."""
+    def probability(self, scores: Floats, threshold: float, /) -> Floats:
+        """Map scores to 0 .. 1, rising, with one half at the threshold."""
         ...
 
     def represent(self, X: NDArray[np.floating], /) -> NDArray[np.float32]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
@@ -43,7 +44,8 @@ class ForestLearner(BaseEstimator):
     ----------
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals; 0 leaves
-        them out.
+        them out. Trees draw as many anomalies as normals, so a weight acts within
+        its class, between labels and pseudo-labels.
     n_trees : int, optional
         By default as many as a fixed number of draws allows, 32 to 300: small
         tables get many trees, large ones few but large trees.
@@ -87,8 +89,7 @@ class ForestLearner(BaseEstimator):
         training = training_set(labels, targets, weights)
         _refuse_single_class(training)
         forest, in_bag = self._grow(X, training, rng, verbose=verbose)
-        mass = np.bincount(training.targets, weights=training.weights)
-        model = ForestModel(forest, float(np.log(mass[ANOMALY] / mass[NORMAL])), scaler)
+        model = ForestModel(forest, scaler)
         scores = out_of_bag_scores(forest, X, in_bag)
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
@@ -160,25 +161,22 @@ class ForestModel:
     Attributes
     ----------
     forest : FlatForest
-    log_odds : float
-        Log of the weighted anomalies per normal in training, which the balanced
-        draws took out of the scores and probabilities put back.
     scaler : MinMaxScaler or QuantileScaler
         For the pseudo-labeler; the trees take rows as they are.
     """
 
     forest: FlatForest
-    log_odds: float
     scaler: Scaler
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Mean share of anomalies in the leaves of a row, (n_samples,)."""
         return self.forest.score(X)
 
-    def probability(self, scores: Floats) -> Floats:
-        """Undo the balance of the draws, (n_samples,)."""
-        odds = np.exp(self.log_odds)
-        return scores * odds / (scores * odds + 1 - scores)
+    def probability(self, scores: Floats, threshold: float) -> Floats:
+        """Shift the log-odds of the leaf shares by the threshold's, (n_samples,)."""
+        tiny = np.finfo(np.float64).eps
+        log_odds = logit(np.clip(scores, tiny, 1 - tiny))
+        return expit(log_odds - logit(np.clip(threshold, tiny, 1 - tiny)))
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scaled features."""

@@ -50,7 +50,7 @@ class NetworkLearner(BaseEstimator):
     patience : int
         Stop when the training loss has not improved for this many epochs.
     device : "auto" or a torch device name
-        "auto" takes a GPU where there is one.
+        Where to train; "auto" takes a GPU where there is one, and so does scoring.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class NetworkLearner(BaseEstimator):
                 lambda epoch: advance(_note(epoch)),
             )
         weights = networks.network_weights(network)
-        model = NetworkModel(weights, self.linear_code, scaler, self.device)
+        model = NetworkModel(weights, self.linear_code, scaler)
         history = [epoch._asdict() for epoch in result.history]
         return Learnt(
             model, result.pseudo_labeler, result.pseudo_labels, model.score(X), history
@@ -144,13 +144,11 @@ class NetworkModel:
         The state of a `SpadeNetwork`.
     linear_code : bool
     scaler : MinMaxScaler or QuantileScaler
-    device : str
     """
 
     weights: dict[str, NDArray[np.float32]]
     linear_code: bool
     scaler: Scaler
-    device: str
 
     def __post_init__(self) -> None:
         self._network()
@@ -164,9 +162,9 @@ class NetworkModel:
             network, rows = self._network().double(), self._tensor(X).double()
             return training.predict_logits(network, rows)
 
-    def probability(self, scores: Floats) -> Floats:
-        """Sigmoid of the logits, (n_samples,)."""
-        return expit(scores)
+    def probability(self, scores: Floats, threshold: float) -> Floats:
+        """Sigmoid of the logits above the threshold, (n_samples,)."""
+        return expit(scores - threshold)
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Latent codes h(x)."""
@@ -181,13 +179,13 @@ class NetworkModel:
         from spadework.core import networks
 
         scaled = torch.from_numpy(self.scaler.transform(X))
-        return scaled.to(networks.find_device(self.device))
+        return scaled.to(networks.find_device("auto"))
 
     def _network(self) -> "SpadeNetwork":
         from spadework.core import networks
 
         network = networks.restore_network(self.weights, linear_code=self.linear_code)
-        return network.to(networks.find_device(self.device))
+        return network.to(networks.find_device("auto"))
 
 
 def _note(epoch: "Epoch") -> str:

@@ -119,12 +119,12 @@ class CustomOneClass:
 
     ``score_samples`` follows scikit-learn, higher is more normal; ``score`` must
     give one value per row, higher is more anomalous. The object is copied for
-    every member and left untouched.
+    every member and left untouched; a copy's ``random_state`` is set from ours.
     """
 
     def __init__(self, model: Any) -> None:
         scores = hasattr(model, "score_samples") or hasattr(model, "score")
-        if not (hasattr(model, "fit") and scores):
+        if isinstance(model, type) or not (hasattr(model, "fit") and scores):
             raise InputError(
                 f"one_class must be 'gaussian', 'isolation_forest', 'svm' or an object "
                 f"with fit(X) and score(X); got {model!r}"
@@ -138,6 +138,8 @@ class CustomOneClass:
         models = []
         for rows in _member_rows(X, groups):
             model = deepcopy(self.model)
+            if hasattr(model, "random_state"):  # every member draws for itself
+                model.random_state = int(rng.integers(2**31))
             model.fit(rows)
             models.append(model)
         return CustomMembers(tuple(models))
