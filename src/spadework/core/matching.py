@@ -35,7 +35,7 @@ Tail = Literal["upper", "lower"]
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.intp]
 
-SEARCH_TOLERANCE = 1e-3
+SEARCH_TOLERANCE = 5e-3
 """How far, relatively, a searched distance may lie above the exhaustive one."""
 
 EXHAUSTIVE_CELLS = 1 << 16
@@ -90,8 +90,8 @@ def match_threshold(labeled: ArrayLike, unlabeled: ArrayLike, *, tail: Tail) -> 
     5.5
     """
     sign = _sign(tail)
-    ordered = np.sort(sign * _scores(unlabeled, "unlabeled"))
-    size = _match_tail(np.sort(sign * _scores(labeled, "labeled")), ordered)
+    ordered = _ordered(unlabeled, sign, "unlabeled")
+    size = _match_tail(_ordered(labeled, sign, "labeled"), ordered)
     return sign * _cut_off(ordered, size)
 
 
@@ -99,8 +99,7 @@ def tail_size(labeled: ArrayLike, unlabeled: ArrayLike, *, tail: Tail) -> int:
     """Return how many unlabeled scores lie in the tail of `match_threshold`."""
     sign = _sign(tail)
     return _match_tail(
-        np.sort(sign * _scores(labeled, "labeled")),
-        np.sort(sign * _scores(unlabeled, "unlabeled")),
+        _ordered(labeled, sign, "labeled"), _ordered(unlabeled, sign, "unlabeled")
     )
 
 
@@ -110,7 +109,7 @@ def tail_threshold(scores: ArrayLike, size: int, *, tail: Tail) -> float:
     Scores that tie across the boundary cannot be parted; then the tail is smaller.
     """
     sign = _sign(tail)
-    ordered = np.sort(sign * _scores(scores, "scores"))
+    ordered = _ordered(scores, sign, "scores")
     if not 1 <= size <= len(ordered):
         raise InputError(f"a tail holds 1 to {len(ordered)} scores; got size={size}")
     return sign * _cut_off(ordered, size)
@@ -131,7 +130,7 @@ def otsu_threshold(scores: ArrayLike) -> float:
     >>> otsu_threshold([0.0, 1.0, 10.0, 11.0])
     5.5
     """
-    ordered = np.sort(_scores(scores, "scores"))
+    ordered = _ordered(scores, 1, "scores")
     n_samples = len(ordered)
     centred = ordered - ordered.mean()
     sizes = np.arange(1, n_samples)
@@ -269,6 +268,14 @@ def _scores(values: ArrayLike, name: str) -> Floats:
     if not np.isfinite(scores).all():
         raise InputError(f"{name} must be finite scores; got NaN or infinite values")
     return scores
+
+
+def _ordered(values: ArrayLike, sign: int, name: str) -> Floats:
+    """Return scores times a sign, ascending; what is sorted is not sorted again."""
+    scores = _scores(values, name)
+    if sign < 0:
+        scores = -scores[::-1]
+    return scores if (scores[:-1] <= scores[1:]).all() else np.sort(scores)
 
 
 def _sign(tail: Tail) -> int:

@@ -196,7 +196,8 @@ def find_thresholds(
     scores : ndarray of shape (n_samples, n_members)
     labels : ndarray of shape (n_samples,)
     """
-    pairs = [_member_thresholds(member, labels, rule, scale) for member in scores.T]
+    members = np.ascontiguousarray(scores.T)
+    pairs = [_member_thresholds(member, labels, rule, scale) for member in members]
     normal, anomaly = np.array(pairs).T
     return Thresholds(normal, anomaly)
 
@@ -271,27 +272,28 @@ def _member_thresholds(
     scores: Floats, labels: Labels, rule: ThresholdRule, scale: ScoreScale
 ) -> tuple[float, float]:
     """One member's eta^n and eta^p, scores of shape (n_samples,)."""
-    unlabeled = scores[labels == UNLABELED]
+    unlabeled = np.sort(scores[labels == UNLABELED])  # once, for all that follows
     if not isinstance(rule, str):
         low, high = np.percentile(unlabeled, rule)
         return float(low), float(high)
-    if scale == "log":
-        scores = steady(scores, unlabeled)
+    scaled = steady(unlabeled, unlabeled) if scale == "log" else unlabeled
     found: list[float] = []
     sides: tuple[tuple[int, Tail], ...] = ((NORMAL, "lower"), (ANOMALY, "upper"))
     for label, tail in sides:
-        size = _tail_for(scores, labels, label if rule == "matching" else None, tail)
+        labeled = scores[labels == label]
+        if rule == "matching" and len(labeled):
+            labeled = steady(labeled, unlabeled) if scale == "log" else labeled
+            size = tail_size(labeled, scaled, tail=tail)
+        else:
+            size = _otsu_tail(scaled, tail)
         found.append(tail_threshold(unlabeled, size, tail=tail))
     return found[0], found[1]
 
 
-def _tail_for(scores: Floats, labels: Labels, label: int | None, tail: Tail) -> int:
-    """Tail size by partial matching to one class, or by Otsu without its labels."""
-    unlabeled = scores[labels == UNLABELED]
-    if label is not None and (labels == label).any():
-        return tail_size(scores[labels == label], unlabeled, tail=tail)
-    split = otsu_threshold(unlabeled)
-    inside = unlabeled > split if tail == "upper" else unlabeled <= split
+def _otsu_tail(scores: Floats, tail: Tail) -> int:
+    """Scores on one side of Otsu's threshold, and at least one."""
+    split = otsu_threshold(scores)
+    inside = scores > split if tail == "upper" else scores <= split
     return max(1, int(inside.sum()))
 
 
