@@ -1,6 +1,7 @@
 """The network of section 4.2: encoder h, predictor q and projection head g."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -78,7 +79,8 @@ def new_network(
     n_hidden = hidden_width(n_features, linear_code=linear_code)
     weights: Weights = {}
     bound = 0.0
-    for name, shape in _shapes(n_features, n_hidden, linear_code).items():
+    blank = _blank_network(n_features, n_hidden, linear_code=linear_code)
+    for name, shape in _shapes(blank.state_dict()).items():
         if len(shape) == 2:  # a bias follows its weight and shares the bound
             bound = shape[1] ** -0.5
         weights[name] = rng.uniform(-bound, bound, shape).astype(np.float32)
@@ -94,23 +96,23 @@ def network_weights(network: SpadeNetwork) -> Weights:
 def restore_network(weights: Weights, *, linear_code: bool) -> SpadeNetwork:
     """Build a network from its weights, once all of them are known to fit."""
     n_hidden, n_features = weights["encoder.0.weight"].shape
-    shapes = {name: array.shape for name, array in weights.items()}
-    if shapes != _shapes(n_features, n_hidden, linear_code):
+    network = _blank_network(n_features, n_hidden, linear_code=linear_code)
+    if _shapes(weights) != _shapes(network.state_dict()):
         raise InputError("the weights are not those of one network")
-    with torch.device("meta"):  # no memory and no random draws before the weights
-        network = SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
     state = {name: torch.tensor(array) for name, array in weights.items()}
     network.load_state_dict(state, assign=True)
     return network.requires_grad_()
 
 
-def _shapes(
-    n_features: int, n_hidden: int, linear_code: bool
-) -> dict[str, tuple[int, ...]]:
-    """Shape of every weight of a network, each layer's weight before its bias."""
+def _blank_network(n_features: int, n_hidden: int, *, linear_code: bool) -> SpadeNetwork:
+    """Return a network without weights: it takes no memory and draws nothing."""
     with torch.device("meta"):
-        network = SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
-    return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+        return SpadeNetwork(n_features, n_hidden, linear_code=linear_code)
+
+
+def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Shape of every weight, each layer's weight before its bias."""
+    return {name: tuple(weight.shape) for name, weight in weights.items()}
 
 
 def find_device(name: str) -> torch.device:
