@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import roc_auc_score
-from sklearn.utils import Tags
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.core.matching import match_threshold, otsu_threshold
+from spadework.base import AnomalyDetector, Floats, Labels, Rows
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     PseudoLabeler,
@@ -21,19 +18,12 @@ from spadework.core.pseudo_labels import (
 )
 from spadework.core.scaling import Scaling, fit_scaler
 from spadework.errors import InputError
-from spadework.labels import ANOMALY, UNLABELED, count_labels, normalize_labels
-from spadework.learners.contract import Floats, Learner, Model
+from spadework.labels import count_labels
+from spadework.learners.contract import Learner, Model
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner
 from spadework.learners.one_class import make_one_class
-from spadework.validation import (
-    check_parameters,
-    check_rows,
-    check_table,
-    new_generator,
-    read_labels,
-    unchanged_on_failure,
-)
+from spadework.validation import check_members, check_parameters, check_rows
 
 PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "no_matching": {"thresholds": "otsu"},
@@ -55,7 +45,7 @@ _LEARNERS: dict[str, type[Learner]] = {
 }
 
 
-class SPADE(ClassifierMixin, BaseEstimator):
+class SPADE(AnomalyDetector):
     """Semi-supervised anomaly detection when labels do not look like the rest.
 
     An ensemble of one-class classifiers pseudo-labels the unlabeled rows where
@@ -133,16 +123,10 @@ class SPADE(ClassifierMixin, BaseEstimator):
     array([0, 1])
     """
 
-    setting_: str
-    census_: Any
     pseudo_labels_: PseudoLabels | None
     pseudo_labeler_: FittedPseudoLabeler | None
     model_: Model
-    threshold_: float
     history_: list[dict[str, float]]
-    classes_: NDArray[np.int64]
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
 
     def __init__(
         self,
@@ -208,68 +192,28 @@ class SPADE(ClassifierMixin, BaseEstimator):
         )
         return paper.set_params(**changes)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from rows and their three-valued labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite numbers; numpy, pandas or polars.
-        y : array-like of shape (n_samples,)
-            1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names.
-        """
-        with unchanged_on_failure(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Learn; ``fit`` makes sure that it is all or nothing."""
-        check_parameters(self)
-        rows = check_rows(self, X, fitting=True)
-        labels = read_labels(y, self.label_map)
-        check_table(rows, labels, self.n_members)
-        rng = new_generator(self.random_state)
+    def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
+        """Pseudo-label and learn; the seam between detector and learner."""
+        check_members(count_labels(labels), self.n_members)
         learnt = self._learner().learn(
-            rows,
+            X,
             labels,
-            fit_scaler(rows, self.scaling, rng),
+            fit_scaler(X, self.scaling, rng),
             self._pseudo_labeler(),
             rng,
             verbose=self.verbose,
         )
-        self.census_ = count_labels(labels)
-        self.setting_ = self.census_.setting
-        self.classes_ = np.array([0, 1])
         self.model_ = learnt.model
         self.pseudo_labeler_ = learnt.pseudo_labeler
         self.pseudo_labels_ = learnt.pseudo_labels
         self.history_ = learnt.history
-        self.threshold_ = self._decide_threshold(learnt.train_scores, labels)
+        return learnt.train_scores
 
-    def anomaly_score(self, X: ArrayLike) -> Floats:
-        """Score rows, shape (n_samples,): higher is more anomalous."""
-        check_is_fitted(self)
-        return self.model_.score(check_rows(self, X, fitting=False))
+    def _score(self, X: Rows) -> Floats:
+        return self.model_.score(X)
 
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Anomaly score above the threshold, (n_samples,): positive is anomalous."""
-        return self.anomaly_score(X) - self.threshold_
-
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Predict 1 for anomalies and 0 for normal rows, (n_samples,)."""
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(np.intp)]
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Share of belief in normal and in anomaly, (n_samples, 2).
-
-        One half lies at the threshold, as in ``predict``. The shares rise with the
-        score but are not calibrated: with few and unrepresentative labels, nothing
-        in the data says how often a score comes true.
-        """
-        scores = self.anomaly_score(X)
-        anomalous = self.model_.probability(scores, self.threshold_)
-        return np.stack([1 - anomalous, anomalous], axis=1)
+    def _probability(self, scores: Floats) -> Floats:
+        return self.model_.probability(scores, self.threshold_)
 
     def pseudo_label(self, X: ArrayLike) -> PseudoLabels:
         """Pseudo-label rows by the fitted one-class classifiers, with their votes."""
@@ -281,15 +225,9 @@ class SPADE(ClassifierMixin, BaseEstimator):
         rows = check_rows(self, X, fitting=False)
         return self.pseudo_labeler_.label(self.model_.represent(rows))
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
-        """ROC AUC over the labeled rows of y; unlabeled ones are left out."""
-        labels = normalize_labels(y, self.label_map, stated=True)
-        known = labels != UNLABELED
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-        if len(np.unique(labels[known])) < 2:
-            raise InputError("an AUC needs rows labeled 1 and rows labeled 0 in y")
-        scores = self.anomaly_score(X)[known]
-        return float(roc_auc_score(labels[known], scores, sample_weight=weight))
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(self)
 
     def _learner(self) -> Learner:
         """Return the learner that was named or given."""
@@ -314,19 +252,3 @@ class SPADE(ClassifierMixin, BaseEstimator):
             score_scale=self.score_scale,
             stand_in=self.stand_in,
         )
-
-    def _decide_threshold(self, scores: Floats, labels: NDArray[np.int8]) -> float:
-        """Partial matching of labeled anomalies, or Otsu, on training scores."""
-        if self.threshold != "auto":
-            return float(self.threshold)
-        unlabeled = labels == UNLABELED
-        reference = scores[unlabeled] if unlabeled.any() else scores
-        anomalies = scores[labels == ANOMALY]
-        if len(anomalies):
-            return match_threshold(anomalies, reference, tail="upper")
-        return otsu_threshold(reference)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -12,7 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spadework.errors import InputError, LabelError
-from spadework.labels import count_labels, normalize_labels
+from spadework.labels import LabelCensus, count_labels, normalize_labels
 
 _SHOWN_COLUMNS = 8
 _CHOICES = {
@@ -98,15 +98,16 @@ def check_parameters(estimator: Any) -> None:
             f"thresholds must be 'matching', 'otsu' or two percentiles such as "
             f"(10, 90); got {estimator.thresholds!r}"
         )
-    threshold = estimator.threshold
+
+
+def check_threshold(threshold: Any) -> None:
+    """Refuse a decision threshold that is neither "auto" nor a number."""
     number = isinstance(threshold, (int, float, np.number)) and np.isfinite(threshold)
     if not number and threshold != "auto":
         raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
 
 
-def check_table(
-    rows: NDArray[np.float32], labels: NDArray[np.int8], n_members: int
-) -> None:
+def check_table(rows: NDArray[np.float32], labels: NDArray[np.int8]) -> None:
     """Refuse tables that cannot be learnt from."""
     census = count_labels(labels)
     if len(rows) != len(labels):
@@ -118,16 +119,20 @@ def check_table(
         raise LabelError(
             f"one labeled row is too few to find thresholds ({census}); label at least 2"
         )
+    if (rows == rows[0]).all():
+        raise InputError(
+            "every column of X is constant, so no row differs from another; "
+            "check how the table was read"
+        )
+
+
+def check_members(census: LabelCensus, n_members: int) -> None:
+    """Refuse fewer unlabeled rows than one-class classifiers to split them among."""
     if 0 < census.n_unlabeled < n_members:
         raise LabelError(
             f"{census.n_unlabeled} unlabeled rows cannot be split among "
             f"n_members={n_members} one-class classifiers; give more unlabeled rows, or "
             f"lower n_members"
-        )
-    if (rows == rows[0]).all():
-        raise InputError(
-            "every column of X is constant, so no row differs from another; "
-            "check how the table was read"
         )
 
 

@@ -1,4 +1,4 @@
-"""The paper's tables by name: their original files, and which class is what (B.1).
+"""The paper's data by name: the original files, and which class is what (B.1).
 
 Files are looked for in the folder named by SPADEWORK_DATA; where that is not set,
 in shared/data beside the checkout and in the user's cache. ``fetch`` downloads into
@@ -10,17 +10,28 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spadework.benchmark.download import SourceFile, check_file, download
+from spadework.benchmark.image_datasets import (
+    MAGNETIC_TILE_PAGE,
+    MAGNETIC_TILE_PHOTOS,
+    MVTEC_CATEGORIES,
+    MVTEC_PAGE,
+    LabeledImages,
+    read_magnetic_tile,
+    read_mvtec,
+)
 from spadework.benchmark.scenarios import LabeledTable
+from spadework.benchmark.xente import XENTE_PAGE, read_xente
 from spadework.errors import DataError, InputError
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _CHECKOUT = Path(__file__).parents[3]
+TableName = Literal["thyroid", "drug", "covertype", "creditcard", "xente"]
 
 
 @dataclass(frozen=True)
@@ -64,9 +75,65 @@ class Dataset:
         ]
 
 
-def get_dataset(name: str) -> Dataset:
-    """Return the data set of that name."""
+@dataclass(frozen=True)
+class ImageDataset:
+    """A folder of photos: what it is about, what it holds, and how it is read.
+
+    Attributes
+    ----------
+    name : str
+        Path of the folder below the data folder, such as ``mvtec_ad/bottle``.
+    about : str
+    holds : str
+        What lies in the folder, for messages.
+    hurdle : str
+        Why it is not downloaded, for messages.
+    page : str
+        The page that a person can visit for the photos.
+    read : callable
+    """
+
+    name: str
+    about: str
+    holds: str
+    hurdle: str
+    page: str
+    read: Callable[[Path], LabeledImages]
+
+    def find(self) -> list[Path] | None:
+        """Return its folder as the only item, or None if it is not there."""
+        places = [folder / self.name for folder in data_folders()]
+        return next(([place] for place in places if place.is_dir()), None)
+
+    def load(self) -> LabeledImages:
+        """Find the photos and their kinds."""
+        (folder,) = self.fetch()
+        return self.read(folder)
+
+    def fetch(self, *, verbose: bool = True) -> list[Path]:
+        """Return the folder, or raise with where to get it: nothing is downloaded."""
+        found = self.find()
+        if found is None:
+            raise DataError(
+                f"{self.name} is not in {_listed(data_folders())}, and {self.hurdle}. "
+                f"Get it from {self.page} and unpack it, so that "
+                f"{cache_folder() / self.name} holds {self.holds}"
+            )
+        return found
+
+
+@overload
+def get_dataset(name: TableName) -> Dataset: ...
+@overload
+def get_dataset(name: str) -> Dataset | ImageDataset: ...
+def get_dataset(name: str) -> Dataset | ImageDataset:
+    """Return the data set of that name; MVTec's are ``mvtec_ad/<category>``."""
     if name not in DATASETS:
+        if str(name).startswith("mvtec_ad"):
+            raise InputError(
+                f"MVTec comes by category: expected 'mvtec_ad/<category>', got {name!r}; "
+                f"categories are {_listed(MVTEC_CATEGORIES)}"
+            )
         raise InputError(f"unknown data set {name!r}; known are {_listed(DATASETS)}")
     return DATASETS[name]
 
@@ -166,7 +233,7 @@ _DRUG = "https://archive.ics.uci.edu/dataset/373/drug+consumption+quantified"
 _COVERTYPE = "https://archive.ics.uci.edu/dataset/31/covertype"
 _CREDITCARD = "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud"
 
-DATASETS: dict[str, Dataset] = {
+DATASETS: dict[str, Dataset | ImageDataset] = {
     dataset.name: dataset
     for dataset in (
         Dataset(
@@ -226,6 +293,31 @@ DATASETS: dict[str, Dataset] = {
                 ),
             ),
             read_creditcard,
+        ),
+        Dataset(
+            "xente",
+            "mobile payment frauds, 95,662 payments in order of time",
+            (SourceFile("xente/training.csv", None, None, XENTE_PAGE),),
+            read_xente,
+        ),
+        ImageDataset(
+            "magnetic_tile",
+            "surfaces of magnetic tiles, 1,344 photos, 5 kinds of anomaly",
+            f"MT_<type>/Imgs/*.jpg for the types {_listed(MAGNETIC_TILE_PHOTOS)}",
+            "no checksum of its archive is known, so it is not downloaded",
+            MAGNETIC_TILE_PAGE,
+            read_magnetic_tile,
+        ),
+        *(
+            ImageDataset(
+                f"mvtec_ad/{category}",
+                f"MVTec photos of {category}, good and with defects",
+                "train/good, test/good and test/<type of defect>, with photos in each",
+                "its page asks for a form to be filled in, so it is not downloaded",
+                MVTEC_PAGE,
+                read_mvtec,
+            )
+            for category in MVTEC_CATEGORIES
         ),
     )
 }

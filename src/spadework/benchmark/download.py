@@ -24,7 +24,8 @@ class SourceFile:
     ----------
     name : str
         Path below the data folder, such as ``thyroid/ann-train.data``.
-    sha256 : str
+    sha256 : str, optional
+        None where it is not known; the reader then checks what it can.
     url : str, optional
         Public address; None where a source needs an account.
     page : str
@@ -32,7 +33,7 @@ class SourceFile:
     """
 
     name: str
-    sha256: str
+    sha256: str | None
     url: str | None
     page: str
 
@@ -79,7 +80,10 @@ def download(source: SourceFile, folder: Path, *, verbose: bool) -> Path:
 
 
 def check_file(path: Path, source: SourceFile) -> None:
-    """Raise unless the file is, byte for byte, the original one, once unpacked."""
+    """Raise unless the file is, byte for byte, the original one, once unpacked.
+
+    Where its checksum is not known, it must only be readable to its end.
+    """
     packed = path.suffix == ".gz" and not source.name.endswith(".gz")
     digest = hashlib.sha256()
     try:
@@ -91,7 +95,12 @@ def check_file(path: Path, source: SourceFile) -> None:
             f"{path} cannot be unpacked ({error}); remove it and get it again from "
             f"{source.page}"
         ) from error
-    if digest.hexdigest() != source.sha256:
+    except OSError as error:
+        raise DataError(
+            f"{path} must be a file that can be read ({error}); remove it and get it "
+            f"again from {source.page}"
+        ) from error
+    if source.sha256 is not None and digest.hexdigest() != source.sha256:
         raise DataError(
             f"{path} is not the original {source.name}: its sha256 is "
             f"{digest.hexdigest()}, expected {source.sha256} ({path.stat().st_size:,} "

@@ -13,21 +13,35 @@ def list_datasets() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from spadework.benchmark.datasets import DATASETS
+    from spadework.benchmark.datasets import DATASETS, ImageDataset
+    from spadework.benchmark.image_datasets import MVTEC_CATEGORIES
 
-    table = Table("name", "what", "files")
+    table = Table("name", "type", "what")
+    table.add_column("files", overflow="fold")
+    absent: list[str] = []
     for dataset in DATASETS.values():
         found = dataset.find()
-        where = str(found[0].parent) if found else "not here"
-        table.add_row(dataset.name, dataset.about, where)
-    Console().print(table)
+        if found is None and dataset.name.startswith("mvtec_ad/"):
+            absent.append(dataset.name.removeprefix("mvtec_ad/"))
+        elif isinstance(dataset, ImageDataset):
+            where = str(found[0]) if found else "not here"
+            table.add_row(dataset.name, "images", dataset.about, where)
+        else:
+            where = str(found[0].parent) if found else "not here"
+            table.add_row(dataset.name, "table", dataset.about, where)
+    if absent:
+        about = (
+            f"{len(absent)} of {len(MVTEC_CATEGORIES)} categories: {', '.join(absent)}"
+        )
+        table.add_row("mvtec_ad/...", "images", about, "not here")
+    Console(markup=False).print(table)
 
 
 @data.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="A name from 'spadework data list'.")],
 ) -> None:
-    """Download the files of a data set, unless they are there."""
+    """Download the files of a data set, or say where to get them by hand."""
     from spadework.benchmark.datasets import get_dataset
 
     for path in get_dataset(name).fetch():

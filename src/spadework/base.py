@@ -1,0 +1,155 @@
+"""What all detectors share: checked input, one threshold, three kinds of answer."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from spadework.core.matching import match_threshold, otsu_threshold
+from spadework.errors import InputError, LabelError
+from spadework.labels import (
+    ANOMALY,
+    UNLABELED,
+    LabelCensus,
+    count_labels,
+    normalize_labels,
+)
+from spadework.validation import (
+    check_rows,
+    check_table,
+    check_threshold,
+    new_generator,
+    read_labels,
+    unchanged_on_failure,
+)
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.float32]
+Labels = NDArray[np.int8]
+
+
+class AnomalyDetector(ClassifierMixin, BaseEstimator):
+    """A detector under scikit-learn's contract; children say how to learn and score.
+
+    A child defines ``_learn``, which stores what was learnt and returns the scores
+    of the training rows, and ``_score``. It names in ``settings`` the label settings
+    that it can learn from.
+    """
+
+    settings: ClassVar[tuple[str, ...]] = ("PNU", "PU", "NU", "PN")
+
+    threshold: Literal["auto"] | float
+    label_map: Mapping[Any, int] | None
+    random_state: Any
+
+    setting_: str
+    census_: LabelCensus
+    threshold_: float
+    classes_: NDArray[np.int64]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from rows and their three-valued labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite numbers; numpy, pandas or polars.
+        y : array-like of shape (n_samples,)
+            1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            rows = check_rows(self, X, fitting=True)
+            labels = read_labels(y, self.label_map)
+            check_table(rows, labels)
+            self._refuse_setting(count_labels(labels))
+            scores = self._learn(rows, labels, new_generator(self.random_state))
+            self.census_ = count_labels(labels)
+            self.setting_ = self.census_.setting
+            self.classes_ = np.array([0, 1])
+            self.threshold_ = self._decide_threshold(scores, labels)
+        return self
+
+    def anomaly_score(self, X: ArrayLike) -> Floats:
+        """Score rows, shape (n_samples,): higher is more anomalous."""
+        check_is_fitted(self)
+        return self._score(check_rows(self, X, fitting=False))
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Anomaly score above the threshold, (n_samples,): positive is anomalous."""
+        return self.anomaly_score(X) - self.threshold_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Predict 1 for anomalies and 0 for normal rows, (n_samples,)."""
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Share of belief in normal and in anomaly, (n_samples, 2).
+
+        One half lies at the threshold, as in ``predict``. The shares rise with the
+        score but are not calibrated: with few and unrepresentative labels, nothing
+        in the data says how often a score comes true.
+        """
+        anomalous = self._probability(self.anomaly_score(X))
+        return np.stack([1 - anomalous, anomalous], axis=1)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
+        """ROC AUC over the labeled rows of y; unlabeled ones are left out."""
+        labels = normalize_labels(y, self.label_map, stated=True)
+        known = labels != UNLABELED
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        if len(np.unique(labels[known])) < 2:
+            raise InputError("an AUC needs rows labeled 1 and rows labeled 0 in y")
+        scores = self.anomaly_score(X)[known]
+        return float(roc_auc_score(labels[known], scores, sample_weight=weight))
+
+    @abstractmethod
+    def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
+        """Learn from checked rows; return their scores, (n_samples,)."""
+
+    @abstractmethod
+    def _score(self, X: Rows) -> Floats:
+        """Score checked rows, (n_samples,)."""
+
+    def _probability(self, scores: Floats) -> Floats:
+        """Map scores to 0 .. 1, rising, with one half at the threshold."""
+        return expit(scores - self.threshold_)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that have no meaning, before any work is done."""
+        check_threshold(self.threshold)
+
+    def _refuse_setting(self, census: LabelCensus) -> None:
+        """Refuse labels that this kind of detector cannot learn from."""
+        if census.setting not in self.settings:
+            raise LabelError(
+                f"{type(self).__name__} learns in the settings "
+                f"{', '.join(self.settings)} only; the labels are {census.setting} "
+                f"({census}). Give labels of the missing kind, or use SPADE"
+            )
+
+    def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
+        """Partial matching of labeled anomalies, or Otsu, on training scores."""
+        if self.threshold != "auto":
+            return float(self.threshold)
+        unlabeled = labels == UNLABELED
+        reference = scores[unlabeled] if unlabeled.any() else scores
+        anomalies = scores[labels == ANOMALY]
+        if len(anomalies):
+            return match_threshold(anomalies, reference, tail="upper")
+        return otsu_threshold(reference)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,91 @@
+"""Classifiers by name, with the settings that all data sets share."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer
+
+from spadework.errors import InputError
+
+
+def random_forest(seed: int) -> Any:
+    """Random forest with scikit-learn's defaults, the paper's choice."""
+    return RandomForestClassifier(random_state=seed)
+
+
+def tuned_forest(seed: int) -> Any:
+    """Random forest for few labels: more trees, none of them to the last row."""
+    return RandomForestClassifier(
+        300, min_samples_leaf=5, max_depth=16, random_state=seed
+    )
+
+
+def extra_trees(seed: int) -> Any:
+    """Trees with random splits."""
+    return ExtraTreesClassifier(300, min_samples_leaf=5, max_depth=16, random_state=seed)
+
+
+def boosting(seed: int) -> Any:
+    """Gradient boosting of scikit-learn, defaults."""
+    return HistGradientBoostingClassifier(random_state=seed)
+
+
+def perceptron(seed: int) -> Any:
+    """Two hidden layers on columns made normal, with early stopping by training loss."""
+    scaler = QuantileTransformer(output_distribution="normal", random_state=seed)
+    return make_pipeline(scaler, MLPClassifier((64, 64), alpha=1e-3, random_state=seed))
+
+
+def xgboost(seed: int) -> Any:
+    """XGBoost with its defaults."""
+    library = _import("xgboost")
+    return library.XGBClassifier(random_state=seed, n_jobs=1, verbosity=0)
+
+
+def catboost(seed: int) -> Any:
+    """CatBoost with its defaults."""
+    library = _import("catboost")
+    return library.CatBoostClassifier(
+        random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False
+    )
+
+
+CLASSIFIERS: dict[str, Callable[[int], Any]] = {
+    maker.__name__: maker
+    for maker in (
+        random_forest,
+        tuned_forest,
+        extra_trees,
+        boosting,
+        perceptron,
+        xgboost,
+        catboost,
+    )
+}
+
+
+def make_classifier(name: str, seed: int) -> Any:
+    """Return the unfitted classifier of that name."""
+    if name not in CLASSIFIERS:
+        raise InputError(
+            f"unknown classifier {name!r}; known are {', '.join(CLASSIFIERS)}"
+        )
+    return CLASSIFIERS[name](seed)
+
+
+def _import(name: str) -> Any:
+    """Import a library that is not among our dependencies."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise InputError(
+            f"this baseline needs {name}; install it with pip install 'spadework[bench]'"
+        ) from error
