@@ -1,0 +1,258 @@
+"""The methods that are compared, by name: how each is made, and where it applies."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+from spadework.base import AnomalyDetector
+from spadework.errors import InputError
+
+ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
+"""Weights of the pseudo-label loss in the sweep of figure 5."""
+
+_PNU, _PU, _NU = ("PNU",), ("PNU", "PU"), ("PNU", "NU")
+_ALL = ("PNU", "PU", "NU")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A detector under a name.
+
+    Attributes
+    ----------
+    name : str
+        In file names and options.
+    label : str
+        In tables.
+    make : callable
+        Takes a seed and returns an unfitted detector.
+    settings : tuple of str
+        Label settings in which it can be used.
+    paper : str, optional
+        Its row in the paper's tables.
+    library : str, optional
+        What must be installed beyond our own dependencies.
+    """
+
+    name: str
+    label: str
+    make: Callable[[int], AnomalyDetector]
+    settings: tuple[str, ...]
+    paper: str | None = None
+    library: str | None = None
+
+    def is_available(self) -> bool:
+        """Tell whether its library is installed."""
+        return self.library is None or find_spec(self.library) is not None
+
+
+def get_method(name: str) -> Method:
+    """Return the method of that name."""
+    if name not in METHODS:
+        raise InputError(f"unknown method {name!r}; known are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def _spade(seed: int, **parameters: Any) -> AnomalyDetector:
+    from spadework.detector import SPADE
+
+    return SPADE(random_state=seed).set_params(**parameters)
+
+
+def _paper(seed: int, ablation: str | None = None, **parameters: Any) -> AnomalyDetector:
+    from spadework.detector import PAPER_ABLATIONS, SPADE
+
+    changes = PAPER_ABLATIONS[ablation] if ablation else {}
+    return SPADE.paper(random_state=seed, **changes, **parameters)
+
+
+def _supervised(seed: int, **parameters: Any) -> AnomalyDetector:
+    from spadework.baselines.supervised import Supervised
+
+    return Supervised(random_state=seed, **parameters)
+
+
+def _one_class(seed: int, **parameters: Any) -> AnomalyDetector:
+    from spadework.baselines.one_class import OneClass
+
+    return OneClass(random_state=seed, **parameters)
+
+
+def _srr(seed: int) -> AnomalyDetector:
+    from spadework.baselines.srr import SRR
+
+    return SRR(random_state=seed)
+
+
+def _vime(seed: int) -> AnomalyDetector:
+    from spadework.baselines.vime import VIME
+
+    return VIME(random_state=seed)
+
+
+def _dann(seed: int) -> AnomalyDetector:
+    from spadework.baselines.dann import DANN
+
+    return DANN(random_state=seed)
+
+
+def _elkan_noto(seed: int) -> AnomalyDetector:
+    from spadework.baselines.elkan_noto import WeightedElkanNoto
+
+    return WeightedElkanNoto(random_state=seed)
+
+
+def _bagging_pu(seed: int, **parameters: Any) -> AnomalyDetector:
+    from spadework.baselines.bagging_pu import BaggingPU
+
+    return BaggingPU(random_state=seed, **parameters)
+
+
+def _deep_sad(seed: int) -> AnomalyDetector:
+    from spadework.baselines.deep_sad import DeepSAD
+
+    return DeepSAD(random_state=seed)
+
+
+def _devnet(seed: int) -> AnomalyDetector:
+    from spadework.baselines.devnet import DevNet
+
+    return DevNet(random_state=seed)
+
+
+def _self_training(seed: int) -> AnomalyDetector:
+    from spadework.baselines.self_training import SelfTraining
+
+    return SelfTraining(random_state=seed)
+
+
+def _xgbod(seed: int, **parameters: Any) -> AnomalyDetector:
+    from spadework.baselines.xgbod import XGBOD
+
+    return XGBOD(random_state=seed, **parameters)
+
+
+def _both_ways(
+    classifier: str, label: str, *, library: str | None = None
+) -> list[Method]:
+    """Return a classifier on labels alone and with unlabeled rows as normal."""
+    alone = partial(_supervised, classifier=classifier)
+    negative = partial(_supervised, classifier=classifier, unlabeled="normal")
+    return [
+        Method(classifier, label, alone, _PNU, library=library),
+        Method(
+            f"negative_{classifier}", f"Negative {label}", negative, _PU, library=library
+        ),
+    ]
+
+
+def _one_class_both_ways(name: str, label: str, model: str) -> list[Method]:
+    """Return a one-class classifier on labeled normals, and on all but anomalies."""
+    negative = partial(_one_class, model=model, unlabeled="normal")
+    return [
+        Method(f"occ_{name}", f"OCC, {label}", partial(_one_class, model=model), _NU),
+        Method(f"negative_occ_{name}", f"Negative OCC, {label}", negative, _ALL),
+    ]
+
+
+_SPADES = [
+    Method("spade", "SPADE (ours)", _spade, _ALL, "SPADE"),
+    Method("spade_paper", "SPADE as published", _paper, _ALL, "SPADE"),
+    Method("spade_network", "SPADE, network", partial(_spade, learner="network"), _ALL),
+]
+
+_PAPER_BASELINES = [
+    Method("supervised", "Supervised", _supervised, _PNU, "Supervised"),
+    Method(
+        "negative_supervised",
+        "Negative Supervised",
+        partial(_supervised, unlabeled="normal"),
+        _PU,
+        "Negative Supervised",
+    ),
+    Method("occ", "OCC", _one_class, _NU, "OCC"),
+    Method(
+        "negative_occ",
+        "Negative OCC",
+        partial(_one_class, unlabeled="normal"),
+        _ALL,
+        "Negative OCC",
+    ),
+    Method("srr", "Unsupervised OCC (SRR)", _srr, _ALL, "Unsupervised OCC"),
+    Method("vime", "VIME", _vime, _PNU, "VIME"),
+    Method("dann", "DANN", _dann, _PNU, "DANN"),
+    Method("elkan_noto", "Weighted Elkanoto", _elkan_noto, _PU, "Weighted Elkanoto"),
+    Method(
+        "bagging_pu",
+        "BaggingPU",
+        partial(_bagging_pu, bag="all", n_bags=10),
+        _PU,
+        "BaggingPU",
+    ),
+]
+
+_OTHER_BASELINES = [
+    *_both_ways("tuned_forest", "tuned forest"),
+    *_both_ways("extra_trees", "extra-trees"),
+    *_both_ways("perceptron", "MLP"),
+    *_both_ways("xgboost", "XGBoost", library="xgboost"),
+    *_both_ways("catboost", "CatBoost", library="catboost"),
+    *_one_class_both_ways("isolation_forest", "isolation forest", "isolation_forest"),
+    *_one_class_both_ways("svm", "SVM", "svm"),
+    Method("bagging_pu_balanced", "BaggingPU, balanced", _bagging_pu, _PU),
+    Method("deep_sad", "Deep SAD", _deep_sad, _ALL),
+    Method("devnet", "DevNet", _devnet, _PU),
+    Method("self_training", "Self-training", _self_training, _PNU),
+    Method("xgbod", "XGBOD-style", _xgbod, _PNU),
+    Method(
+        "negative_xgbod",
+        "Negative XGBOD-style",
+        partial(_xgbod, unlabeled="normal"),
+        _PU,
+    ),
+]
+
+_ABLATIONS = [
+    Method(f"spade_paper_{name}", label, partial(_paper, ablation=name), _ALL, label)
+    for name, label in {
+        "no_matching": "No partial matching",
+        "no_ensemble": "No ensemble",
+        "no_self_supervision": "No self-supervised",
+        "no_labeled_normals": "No normal samples",
+        "majority_vote": "Majority vote",
+    }.items()
+]
+
+_ALPHAS = [
+    Method(
+        f"spade_paper_alpha_{alpha:g}",
+        f"SPADE as published, alpha = {alpha:g}",
+        partial(_paper, learner__alpha=alpha),
+        _ALL,
+    )
+    for alpha in ALPHAS
+]
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        *_SPADES,
+        *_PAPER_BASELINES,
+        *_OTHER_BASELINES,
+        *_ABLATIONS,
+        *_ALPHAS,
+    )
+}
+
+COMPARED: tuple[str, ...] = tuple(
+    method.name for method in (*_SPADES, *_PAPER_BASELINES, *_OTHER_BASELINES)
+)
+"""Methods of the comparison tables."""
+
+ABLATED: tuple[str, ...] = ("spade_paper", *(method.name for method in _ABLATIONS))
+"""Rows of the paper's ablation tables."""
+
+SWEPT: tuple[str, ...] = tuple(method.name for method in _ALPHAS)
+"""Points of the alpha sweep."""

@@ -1,0 +1,133 @@
+"""The tables of the paper as experiments: which columns, which methods."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from spadework.benchmark import scenarios
+from spadework.benchmark.methods import ABLATED, COMPARED, METHODS, SWEPT
+from spadework.benchmark.scenarios import LabeledTable, Trial
+from spadework.errors import InputError
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """How labels come to be, with the setting and the share of labels it has."""
+
+    make: Callable[..., Trial]
+    setting: str
+    share: float
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "new_types": Scenario(scenarios.new_types, "PNU", 0.05),
+    "easiness": Scenario(scenarios.easiness, "PNU", 0.1),
+    "pu": Scenario(scenarios.positives_only, "PU", 0.5),
+    "nu": Scenario(scenarios.negatives_only, "NU", 0.05),
+    "high_risk": Scenario(scenarios.high_risk, "PNU", 0.01),
+    "time_varying": Scenario(scenarios.time_varying, "PNU", 0.05),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A data set under a scenario: one column of a table.
+
+    ``key`` names it in file names and in the paper's tables.
+    """
+
+    key: str
+    dataset: str
+    scenario: str
+    share: float
+
+    @property
+    def setting(self) -> str:
+        """Label setting of the scenario."""
+        return SCENARIOS[self.scenario].setting
+
+    def trial(self, table: LabeledTable, seed: int) -> Trial:
+        """Draw the experiment of one seed."""
+        return SCENARIOS[self.scenario].make(table, seed, share=self.share)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its title, its columns, and the methods that are its rows."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    methods: tuple[str, ...]
+
+    def applies(self, column: Column, method: str) -> bool:
+        """Tell whether a method can be used in the setting of a column."""
+        return column.setting in METHODS[method].settings
+
+
+_DATASETS = ("thyroid", "drug", "covertype")
+
+
+def get_table(name: str) -> Table:
+    """Return the table of that name."""
+    if name not in TABLES:
+        raise InputError(f"unknown table {name!r}; known are {', '.join(TABLES)}")
+    return TABLES[name]
+
+
+def _plain(scenario: str) -> tuple[Column, ...]:
+    """One column per data set."""
+    share = SCENARIOS[scenario].share
+    return tuple(Column(name, name, scenario, share) for name in _DATASETS)
+
+
+def _by_share(
+    scenario: str, shares: dict[str, tuple[float, ...]], digits: int
+) -> tuple[Column, ...]:
+    """One column per data set and share of labels."""
+    return tuple(
+        Column(f"{name}-{share:.{digits}f}", name, scenario, share)
+        for name, of_dataset in shares.items()
+        for share in of_dataset
+    )
+
+
+def _by_scenario(names: tuple[str, ...]) -> tuple[Column, ...]:
+    """One column per data set and scenario."""
+    return tuple(
+        Column(f"{dataset}-{name}", dataset, name, SCENARIOS[name].share)
+        for name in names
+        for dataset in _DATASETS
+    )
+
+
+_HIGH_RISK: dict[str, tuple[float, ...]] = dict.fromkeys(_DATASETS, (0.01, 0.015, 0.025))
+_FRAUD = {"creditcard": (0.05, 0.10), "xente": (0.10, 0.20)}
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        Table("new_types", "New types of anomalies", _plain("new_types"), COMPARED),
+        Table("easiness", "Labels on easy rows", _plain("easiness"), COMPARED),
+        Table("pu", "PU: only anomalies are labeled", _plain("pu"), COMPARED),
+        Table("nu", "NU: only normals are labeled", _plain("nu"), COMPARED),
+        Table(
+            "high_risk",
+            "Labels on high-risk rows",
+            _by_share("high_risk", _HIGH_RISK, 3),
+            COMPARED,
+        ),
+        Table(
+            "fraud",
+            "Fraud that changes with time",
+            _by_share("time_varying", _FRAUD, 2),
+            COMPARED,
+        ),
+        Table(
+            "ablation",
+            "Ablation of the published form",
+            _by_scenario(("new_types", "easiness")),
+            ABLATED,
+        ),
+        Table("alpha", "Weight of the pseudo-labels", _plain("new_types"), SWEPT),
+    )
+}

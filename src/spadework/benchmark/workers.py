@@ -1,0 +1,151 @@
+"""Processes that take one job after another, and whose death costs one job only."""
+
+import multiprocessing
+import os
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+Job = TypeVar("Job")
+Work = Callable[[Any], Any]
+
+_PROCESSES = multiprocessing.get_context("spawn")
+
+
+class JobError(Exception):
+    """A job that raised, died or took too long; the message says which."""
+
+
+class Worker:
+    """A process of its own on a core of its own, started anew should it die."""
+
+    def __init__(self, work: Work, core: int) -> None:
+        self._work, self._core = work, core
+        self._start()
+
+    def do(self, job: Any, *, limit_seconds: float) -> Any:
+        """Run ``work(job)`` in the process and return what it returns."""
+        try:
+            self._connection.send(job)
+            if not self._connection.poll(limit_seconds):
+                self._restart()
+                raise JobError(f"took longer than {limit_seconds:g} s")
+            succeeded, answer = self._connection.recv()
+        except (EOFError, ConnectionError) as error:
+            self._process.join()
+            code = self._process.exitcode
+            self._restart()
+            raise JobError(
+                f"the process died with exit code {code}; memory may have run out"
+            ) from error
+        if not succeeded:
+            raise JobError(answer)
+        return answer
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+
+    def _start(self) -> None:
+        self._connection, theirs = _PROCESSES.Pipe()
+        self._process = _PROCESSES.Process(
+            target=_serve, args=(theirs, self._work, self._core), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    def _restart(self) -> None:
+        self.stop()
+        self._start()
+
+
+def run_jobs(
+    work: Work,
+    next_job: Callable[[Job | None], Job | None],
+    on_end: Callable[[Job, Any], None],
+    *,
+    n_workers: int,
+    limit_seconds: float,
+) -> None:
+    """Run jobs until there are none left.
+
+    Parameters
+    ----------
+    work : callable
+        A function of a module, called in the worker processes.
+    next_job : callable
+        Given the last job of a worker, or None, returns its next one, or None.
+    on_end : callable
+        Called in this process with a job and what ``work`` returned, or a `JobError`.
+    """
+    lock = threading.Lock()
+    failures: list[BaseException] = []
+
+    def drive(worker: Worker) -> None:
+        last: Job | None = None
+        try:
+            while not failures:
+                with lock:
+                    job = next_job(last)
+                if job is None:
+                    return
+                try:
+                    answer = worker.do(job, limit_seconds=limit_seconds)
+                except JobError as failure:
+                    answer = failure
+                with lock:
+                    on_end(job, answer)
+                last = job
+        except BaseException as error:  # a full disk, or a worker stopped under us
+            failures.append(error)
+
+    with _workers(work, n_workers) as workers:
+        threads = [
+            threading.Thread(target=drive, args=(worker,), daemon=True)
+            for worker in workers
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[0]
+
+
+@contextmanager
+def _workers(work: Work, n_workers: int) -> Iterator[list[Worker]]:
+    """Start workers and end them, come what may."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    workers = [Worker(work, cores[each % len(cores)]) for each in range(n_workers)]
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def _serve(connection: Connection, work: Work, core: int) -> None:
+    """Do jobs as they come, on one core, until the other side is gone."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {core})
+    while True:
+        try:
+            job = connection.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            answer = True, work(job)
+        except KeyboardInterrupt:
+            return
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            answer = (
+                False,
+                f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})",
+            )
+        connection.send(answer)
