@@ -39,6 +39,7 @@ def _bar(label: str, total: int) -> Iterator[Advance]:
         Progress,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
 
     columns = (
@@ -46,6 +47,8 @@ def _bar(label: str, total: int) -> Iterator[Advance]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -64,7 +67,8 @@ def _log_lines(label: str, total: int) -> Iterator[Advance]:
         done, latest = done + 1, note
         if time.monotonic() - last >= _LOG_SECONDS:
             last = time.monotonic()
-            logger.info("%s: %d of %d %s", label, done, total, note)
+            left = (last - started) / done * max(0, total - done)
+            logger.info("%s: %d of %d, %.0f s left %s", label, done, total, left, note)
 
     yield advance
     seconds = time.monotonic() - started

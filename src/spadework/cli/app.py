@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import spadework
+from spadework.cli.bench import bench
 from spadework.cli.data import data
 from spadework.cli.demo import demo
 
@@ -15,6 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.add_typer(bench, name="bench")
 app.add_typer(data, name="data")
 
 
