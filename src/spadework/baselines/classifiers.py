@@ -15,42 +15,57 @@ from sklearn.preprocessing import StandardScaler
 
 from spadework.errors import InputError
 
+TREE_ROWS = 32_768
+"""Rows that a tree of the tuned forests draws at most, as those of our own forest."""
 
-def random_forest(seed: int) -> Any:
+
+def random_forest(seed: int, n_rows: int) -> Any:
     """Random forest with scikit-learn's defaults, the paper's choice."""
     return RandomForestClassifier(random_state=seed)
 
 
-def tuned_forest(seed: int) -> Any:
+def tuned_forest(seed: int, n_rows: int) -> Any:
     """Random forest for few labels: more trees, none of them to the last row."""
     return RandomForestClassifier(
-        300, min_samples_leaf=5, max_depth=16, random_state=seed
+        300,
+        min_samples_leaf=5,
+        max_depth=16,
+        max_samples=min(n_rows, TREE_ROWS),
+        random_state=seed,
     )
 
 
-def extra_trees(seed: int) -> Any:
-    """Trees with random splits."""
-    return ExtraTreesClassifier(300, min_samples_leaf=5, max_depth=16, random_state=seed)
+def extra_trees(seed: int, n_rows: int) -> Any:
+    """Trees with random splits, as many and as deep."""
+    large = n_rows > TREE_ROWS
+    return ExtraTreesClassifier(
+        300,
+        min_samples_leaf=5,
+        max_depth=16,
+        bootstrap=large,
+        max_samples=TREE_ROWS if large else None,
+        random_state=seed,
+    )
 
 
-def boosting(seed: int) -> Any:
+def boosting(seed: int, n_rows: int) -> Any:
     """Gradient boosting of scikit-learn, defaults."""
     return HistGradientBoostingClassifier(random_state=seed)
 
 
-def perceptron(seed: int) -> Any:
+def perceptron(seed: int, n_rows: int) -> Any:
     """Two hidden layers on standardised columns."""
-    network = MLPClassifier((64, 64), alpha=1e-3, random_state=seed)
+    network = MLPClassifier((64, 64), alpha=1e-3, max_iter=50, random_state=seed)
     return make_pipeline(StandardScaler(), network)
 
 
-def xgboost(seed: int) -> Any:
+def xgboost(seed: int, n_rows: int) -> Any:
     """XGBoost with its defaults."""
     library = _import("xgboost")
     return library.XGBClassifier(random_state=seed, n_jobs=1, verbosity=0)
 
 
-def catboost(seed: int) -> Any:
+def catboost(seed: int, n_rows: int) -> Any:
     """CatBoost with its defaults."""
     library = _import("catboost")
     return library.CatBoostClassifier(
@@ -58,7 +73,7 @@ def catboost(seed: int) -> Any:
     )
 
 
-CLASSIFIERS: dict[str, Callable[[int], Any]] = {
+CLASSIFIERS: dict[str, Callable[[int, int], Any]] = {
     maker.__name__: maker
     for maker in (
         random_forest,
@@ -72,13 +87,13 @@ CLASSIFIERS: dict[str, Callable[[int], Any]] = {
 }
 
 
-def make_classifier(name: str, seed: int) -> Any:
-    """Return the unfitted classifier of that name."""
+def make_classifier(name: str, seed: int, n_rows: int) -> Any:
+    """Return the unfitted classifier of that name, for a table of so many rows."""
     if name not in CLASSIFIERS:
         raise InputError(
             f"unknown classifier {name!r}; known are {', '.join(CLASSIFIERS)}"
         )
-    return CLASSIFIERS[name](seed)
+    return CLASSIFIERS[name](seed, n_rows)
 
 
 def _import(name: str) -> Any:

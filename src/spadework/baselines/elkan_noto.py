@@ -28,7 +28,7 @@ class WeightedElkanNoto(Baseline):
         targets = np.repeat([1, 0], len(X))
         shares = np.concatenate([weights, 1 - weights])
         used = shares > 0
-        self.model_ = make_classifier("tuned_forest", new_seed(rng))
+        self.model_ = make_classifier("tuned_forest", new_seed(rng), int(used.sum()))
         self.model_.fit(rows[used], targets[used], sample_weight=shares[used])
         return self._score(X)
 
@@ -50,7 +50,7 @@ class WeightedElkanNoto(Baseline):
             stratify=labeled[candidates] if labeled.sum() > 1 else None,
             random_state=new_seed(rng),
         )
-        model = make_classifier("tuned_forest", new_seed(rng))
+        model = make_classifier("tuned_forest", new_seed(rng), len(fit))
         model.fit(X[fit], labeled[fit])
         chance = np.clip(model.predict_proba(X)[:, -1], 1e-6, 1 - 1e-6)
         anomalies = held_out[labeled[held_out] == 1]

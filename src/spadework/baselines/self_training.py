@@ -7,18 +7,21 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from spadework.base import Floats, Labels, Rows
 from spadework.baselines.baseline import Baseline, log_odds, new_seed
-from spadework.baselines.classifiers import make_classifier
+from spadework.baselines.classifiers import TREE_ROWS, make_classifier
+from spadework.labels import UNLABELED
 
 
 class SelfTraining(Baseline):
-    """A forest that adds its own confident predictions to its labels, ten times."""
+    """A forest that adds its own confident predictions to its labels, up to 5 times."""
 
     settings = ("PNU", "PN")
 
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
-        self.model_ = SelfTrainingClassifier(
-            make_classifier("tuned_forest", new_seed(rng))
-        )
+        forest = make_classifier("tuned_forest", new_seed(rng), len(X))
+        # Labels grow from one iteration to the next; a number of draws would not.
+        n_labeled = int((labels != UNLABELED).sum())
+        forest.max_samples = n_labeled if len(X) > TREE_ROWS else None
+        self.model_ = SelfTrainingClassifier(forest, max_iter=5)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="y contains no unlabeled")
             self.model_.fit(X, labels)

@@ -67,4 +67,5 @@ def fit_classifier(
             "a supervised baseline needs rows of both classes; label some normals, or "
             "take unlabeled rows for normal with unlabeled='normal'"
         )
-    return make_classifier(name, new_seed(rng)).fit(X[rows], classes[rows])
+    model = make_classifier(name, new_seed(rng), int(rows.sum()))
+    return model.fit(X[rows], classes[rows])

@@ -131,6 +131,16 @@ def time_varying(table: LabeledTable, seed: int, *, share: float = 0.05) -> Tria
     return _trial(table, train, test, np.arange(round(share * len(train))))
 
 
+def training_kinds(table: LabeledTable, seed: int) -> Kinds:
+    """Return the true kinds of a trial's training rows, in the order of its X.
+
+    For analysis after a fit only: this is the truth that a `Trial` drops. Every
+    scenario draws its split before anything else, so the seed alone redraws it.
+    """
+    train, _ = _split(table, np.random.default_rng(seed))
+    return table.kind[train]
+
+
 def _split(
     table: LabeledTable, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
