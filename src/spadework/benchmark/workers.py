@@ -28,18 +28,19 @@ class Worker:
 
     def do(self, job: Any, *, limit_seconds: float) -> Any:
         """Run ``work(job)`` in the process and return what it returns."""
+        if not self._process.is_alive():
+            self._start()
         try:
             self._connection.send(job)
             if not self._connection.poll(limit_seconds):
-                self._restart()
+                self.stop()
                 raise JobError(f"took longer than {limit_seconds:g} s")
             succeeded, answer = self._connection.recv()
         except (EOFError, ConnectionError) as error:
             self._process.join()
-            code = self._process.exitcode
-            self._restart()
             raise JobError(
-                f"the process died with exit code {code}; memory may have run out"
+                f"the process died with exit code {self._process.exitcode}; memory may "
+                f"have run out"
             ) from error
         if not succeeded:
             raise JobError(answer)
@@ -49,7 +50,6 @@ class Worker:
         """End the process, whatever it is doing."""
         self._process.kill()
         self._process.join()
-        self._connection.close()
 
     def _start(self) -> None:
         self._connection, theirs = _PROCESSES.Pipe()
@@ -58,10 +58,6 @@ class Worker:
         )
         self._process.start()
         theirs.close()
-
-    def _restart(self) -> None:
-        self.stop()
-        self._start()
 
 
 def run_jobs(
@@ -84,12 +80,13 @@ def run_jobs(
         Called in this process with a job and what ``work`` returned, or a `JobError`.
     """
     lock = threading.Lock()
+    stopped = threading.Event()
     failures: list[BaseException] = []
 
     def drive(worker: Worker) -> None:
         last: Job | None = None
         try:
-            while not failures:
+            while not stopped.is_set():
                 with lock:
                     job = next_job(last)
                 if job is None:
@@ -99,10 +96,13 @@ def run_jobs(
                 except JobError as failure:
                     answer = failure
                 with lock:
+                    if stopped.is_set():  # it did not fail, we have ended it
+                        return
                     on_end(job, answer)
                 last = job
-        except BaseException as error:  # a full disk, or a worker stopped under us
+        except BaseException as error:  # such as a full disk: no job can go on
             failures.append(error)
+            stopped.set()
 
     with _workers(work, n_workers) as workers:
         threads = [
@@ -111,8 +111,11 @@ def run_jobs(
         ]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:
+            stopped.set()
     if failures:
         raise failures[0]
 
