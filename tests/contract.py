@@ -6,6 +6,7 @@
 
 import pickle
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -42,11 +43,17 @@ def held_out_auc(make_detector, setting):
     return roc_auc_score(truth, detector.anomaly_score(fresh))
 
 
-def spread_data(n, seed):
-    """Half normal rows, half anomalies that lie off and wide: easy without labels."""
+def twin_blobs(n, seed, side):
+    """Two equal round blobs, one normal and one anomalous: only labels can tell which.
+
+    ``side`` is 1 or -1 and says where the anomalies are. The blobs have one size and
+    one shape, and neither has the larger values (the shift goes up in two columns and
+    down in two). What a detector prefers without labels, it prefers on both sides, so
+    it comes out at an AUC of one half on average; one-class detectors are no exception.
+    """
     X = np.random.default_rng(seed).normal(size=(n, 8))
     truth = np.repeat([0, 1], n // 2)
-    X[truth == 1] = 1.5 * X[truth == 1] + 1.5
+    X[:, :4] += side * np.outer(2 * truth - 1, [1.2, -1.2, 1.2, -1.2])
     return X, truth
 
 
@@ -70,9 +77,9 @@ def check_finds_easy_anomalies_from_labeled_normals(make_detector):
 
 def check_learns_from_true_labels_and_nothing_from_shuffled_ones(make_detector):
     true, shuffled = [], []
-    for seed in range(6):
-        X, truth = spread_data(200, seed)
-        fresh, fresh_truth = spread_data(200, seed + 100)
+    for seed, side in product(range(3), (1, -1)):
+        X, truth = twin_blobs(200, seed, side)
+        fresh, fresh_truth = twin_blobs(200, seed + 100, side)
         noise = np.random.default_rng(seed).permutation(truth)
         # Labels and their opposites: a lucky direction in one is unlucky in the other.
         for y, aucs in ((truth, true), (noise, shuffled), (1 - noise, shuffled)):
@@ -80,7 +87,7 @@ def check_learns_from_true_labels_and_nothing_from_shuffled_ones(make_detector):
             scores = detector.fit(X, y).anomaly_score(fresh)
             aucs.append(roc_auc_score(fresh_truth, scores))
     assert np.mean(true) > 0.9
-    assert abs(np.mean(shuffled) - 0.5) < 0.15
+    assert abs(np.mean(shuffled) - 0.5) < 0.1
 
 
 def check_refit_forgets_the_earlier_fit(make_detector):
@@ -143,13 +150,17 @@ def check_memory_layout_does_not_matter(make_detector):
     np.testing.assert_array_equal(fitted(make_detector).anomaly_score(strided), expected)
 
 
-def check_scores_are_finite_one_per_row_and_mostly_distinct(make_detector):
+def check_scores_are_finite_and_one_per_row(make_detector):
     X, _ = small_table()
     scores = fitted(make_detector).anomaly_score(X)
     assert scores.shape == (len(X),)
     assert scores.dtype == np.float64
     assert np.isfinite(scores).all()
-    assert len(np.unique(scores)) > 20
+
+
+def check_scores_are_mostly_distinct(make_detector):
+    X, _ = small_table()
+    assert len(np.unique(fitted(make_detector).anomaly_score(X))) > 20
 
 
 def check_decision_function_is_the_score_above_the_threshold(make_detector):
@@ -303,8 +314,8 @@ def check_twelve_rows_are_learnt_from_or_refused_clearly(make_detector):
 
 
 def check_duplicate_rows_score_the_same(make_detector):
-    X, y = small_table()
-    X, y = np.repeat(X[:50], 3, axis=0), np.repeat(y[:50], 3)
+    X, y, _ = mismatch_data(50, seed=0)
+    X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
     scores = make_detector().fit(X, y).anomaly_score(X).reshape(50, 3)
     assert np.isfinite(scores).all()
     assert np.ptp(scores, axis=1).max() < 1e-5
@@ -312,10 +323,11 @@ def check_duplicate_rows_score_the_same(make_detector):
 
 def check_constant_columns_do_no_harm(make_detector):
     X, y = small_table()
+    n_distinct = len(np.unique(fitted(make_detector).anomaly_score(X)))
     X = np.hstack([np.full((len(X), 1), 7.0), X, np.zeros((len(X), 1))])
     scores = make_detector().fit(X, y).anomaly_score(X)
     assert np.isfinite(scores).all()
-    assert len(np.unique(scores)) > 20
+    assert len(np.unique(scores)) > n_distinct / 2
 
 
 def check_float32_and_float64_agree(make_detector):

@@ -50,9 +50,9 @@ def server():
         running.shutdown()
 
 
-def test_every_file_on_this_machine_is_the_original():
-    for name in datasets.DATASETS:
-        load_table(name)
+@pytest.mark.parametrize("name", datasets.DATASETS)
+def test_every_file_on_this_machine_is_the_original(name):
+    load_table(name)
 
 
 @pytest.mark.parametrize(

@@ -145,10 +145,9 @@ def _read_curve(path: Path) -> PrecisionCurve:
     """Read one curve, or say what is wrong with the file."""
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        lists = {
-            name: tuple(content[name]) for name in ("percentiles", "anomaly", "normal")
-        }
-        return PrecisionCurve(**(content | lists))
+        for name in ("percentiles", "anomaly", "normal"):
+            content[name] = tuple(content[name])
+        return PrecisionCurve(**content)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path} is not a precision curve: {error}. Remove it and write it again"

@@ -161,12 +161,17 @@ def auc_heads(table: Table) -> list[Head]:
 
 
 def order_rows(table: Table) -> list[str]:
-    """Return the methods of a table: the paper's in its order, ours, then the others."""
+    """Return the methods of a table: the paper's in its order, ours, then the others.
+
+    Of the others, those that apply in no column come last.
+    """
     rows = paper_rows(table.name)
 
     def place(name: str) -> tuple[int, bool]:
         row = METHODS[name].paper
-        return rows.index(row) if row in rows else len(rows), name == "spade"
+        if row in rows:
+            return rows.index(row), name == "spade"
+        return len(rows), not any(table.applies(each, name) for each in table.columns)
 
     return sorted(table.methods, key=place)
 

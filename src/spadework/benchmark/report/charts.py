@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -25,6 +26,7 @@ class Scale(NamedTuple):
     end: float
 
     def __call__(self, value: float) -> float:
+        """Return the place of a value."""
         share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
@@ -48,33 +50,30 @@ def draw_ranks(standings: Sequence[Standing], n_cells: int) -> Markup:
     return _svg(440, bottom + 4, "Average ranks of all methods", marks)
 
 
-def draw_alpha(series: Mapping[str, Mapping[float, Cell]]) -> Markup:
-    """Draw mean AUC over alpha, a line for each data set, with standard deviations."""
-    found = {
-        name: {alpha: cell for alpha, cell in points.items() if cell.mean is not None}
-        for name, points in series.items()
-    }
-    found = {name: points for name, points in found.items() if points}
-    alphas = sorted({alpha for points in series.values() for alpha in points})
-    ends = [
-        end
-        for points in found.values()
-        for cell in points.values()
-        for end in _span(cell)
-    ]
-    ticks = share_ticks(min(ends), max(ends))
-    x, y = _alpha_scale(alphas), Scale(ticks[0], ticks[-1], 230, 16)
-    marks = _share_grid(ticks, y, 48, 352)
+def draw_alpha(
+    series: Mapping[str, Mapping[float, Cell]], alphas: Sequence[float]
+) -> Markup:
+    """Draw mean AUC over alpha, a line for each data set, with standard deviations.
+
+    Parameters
+    ----------
+    series : mapping
+        Data set to alpha to a cell that ran.
+    alphas : sequence of float
+        The values on the axis, rising.
+    """
+    ends = [_span(cell) for points in series.values() for cell in points.values()]
+    ticks = share_ticks(min(low for low, _ in ends), max(high for _, high in ends))
+    x, y = _alpha_scale(alphas), Scale(ticks[0], ticks[-1], 230, 28)
+    marks = [_text(10, 12, "AUC", "axis start"), *_share_grid(ticks, y, 48, 352)]
     for alpha in alphas:
         marks.append(_text(x[alpha], 248, f"{alpha:g}", "axis"))
     marks.append(_text(200, 268, "alpha, the weight of the pseudo-labels", "axis"))
-    lasts = [y(points[max(points)].mean or 0.0) for points in found.values()]
-    labels = spread(lasts, gap=15)
-    for series_class, (name, points), label in zip(
-        _SERIES, found.items(), labels, strict=False
-    ):
-        marks += _alpha_line(points, x, y, series_class)
-        marks.append(_text(360, label + 4, name, f"{series_class} start"))
+    heights = [y(points[max(points)].mean or 0.0) for points in series.values()]
+    labels = zip(series, spread(heights, gap=15), _SERIES, strict=False)
+    for name, height, series_class in labels:
+        marks += _alpha_line(series[name], x, y, series_class)
+        marks.append(_text(360, height + 4, name, f"{series_class} start"))
     return _svg(440, 276, "AUC over the weight of the pseudo-labels", marks)
 
 
@@ -121,7 +120,7 @@ def spread(heights: Sequence[float], *, gap: float) -> list[float]:
     """Move labels down until none is nearer than the gap to another; order is kept."""
     placed = list(heights)
     order = sorted(range(len(placed)), key=lambda each: placed[each])
-    for above, below in zip(order, order[1:], strict=False):
+    for above, below in pairwise(order):
         placed[below] = max(placed[below], placed[above] + gap)
     return placed
 
@@ -178,9 +177,9 @@ def _alpha_line(
 
 
 def _span(cell: Cell) -> tuple[float, float]:
-    """Return the mean less and plus its deviation."""
+    """Return the mean less and plus its deviation, from 0 to 1."""
     mean, std = cell.mean or 0.0, cell.std or 0.0
-    return mean - std, mean + std
+    return max(mean - std, 0.0), min(mean + std, 1.0)
 
 
 def _share_grid(

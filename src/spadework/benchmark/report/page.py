@@ -1,5 +1,6 @@
 """Put the report together from results: Markdown, and one HTML page."""
 
+from collections import defaultdict
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,6 @@ from spadework.benchmark.report import charts
 from spadework.benchmark.report.agreement import compare_baselines
 from spadework.benchmark.report.cells import (
     SHOWN_DIGITS,
-    Cell,
     Runs,
     TableView,
     view_average_precision,
@@ -23,6 +23,7 @@ from spadework.benchmark.report.published import read_explanations
 from spadework.benchmark.report.summary import (
     OURS,
     SUMMARIZED,
+    Standing,
     mean_scores,
     measure_costs,
     summarize,
@@ -100,30 +101,37 @@ def _content(folder: Path) -> dict[str, Any]:
 
 
 def describe_seeds(runs: Runs, table: str) -> str:
-    """Say how many seeds the columns of a table were run with."""
-    counts = {
-        column.key: runs.n_seeds(table, column.key) for column in TABLES[table].columns
-    }
-    if len(set(counts.values())) == 1:
-        return str(next(iter(counts.values())))
-    return ", ".join(f"{count} for {key}" for key, count in counts.items())
+    """Say how many seeds the columns of a table were run with, data sets together."""
+    names: dict[int, list[str]] = defaultdict(list)
+    columns = TABLES[table].columns
+    counts = {column: runs.n_seeds(table, column.key) for column in columns}
+    for column, count in counts.items():
+        same = {counts[each] for each in columns if each.dataset == column.dataset}
+        name = column.dataset if len(same) == 1 else column.key
+        if name not in names[count]:
+            names[count].append(name)
+    if len(names) == 1:
+        return str(next(iter(names)))
+    return ", ".join(f"{count} for {' and '.join(of)}" for count, of in names.items())
 
 
-def _names(standings: list[Any]) -> set[str]:
+def _names(standings: list[Standing]) -> set[str]:
     return {each.method.name for each in standings}
 
 
 def _alpha_chart(view: TableView) -> Markup | None:
     """Draw figure 5 from its table, None if nothing was run."""
     weight = dict(zip(SWEPT, ALPHAS, strict=True))
-    series: dict[str, dict[float, Cell]] = {
-        head.label: {weight[row.method.name]: row.cells[at] for row in view.rows}
+    series = {
+        head.label: {
+            weight[row.method.name]: row.cells[at]
+            for row in view.rows
+            if row.cells[at].state == "ran"
+        }
         for at, head in enumerate(view.heads)
     }
-    cells = [cell for points in series.values() for cell in points.values()]
-    return (
-        charts.draw_alpha(series) if any(cell.state == "ran" for cell in cells) else None
-    )
+    ran = {name: points for name, points in series.items() if points}
+    return charts.draw_alpha(ran, ALPHAS) if ran else None
 
 
 def _environment() -> Environment:

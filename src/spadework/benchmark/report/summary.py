@@ -55,6 +55,16 @@ class Cost(NamedTuple):
     peak_memory_mb: float
 
 
+class Failure(NamedTuple):
+    """Seeds of a method in a column that failed for the same reason."""
+
+    table: str
+    column: str
+    method: str
+    reason: str
+    seeds: list[int]
+
+
 class Overview(NamedTuple):
     """What was run: counts, seeds, failures, versions by library.
 
@@ -63,8 +73,9 @@ class Overview(NamedTuple):
 
     n_runs: int
     n_unknown: int
-    seeds: list[int]
-    failed: list[Result]
+    n_failed: int
+    n_seeds: int
+    failures: list[Failure]
     versions: dict[str, list[str]]
 
 
@@ -153,10 +164,20 @@ def survey(results: list[Result]) -> Overview:
     return Overview(
         len(results),
         sum(not _is_known(result) for result in results),
-        sorted({result.seed for result in results}),
-        [result for result in results if result.status == FAILED],
+        sum(result.status == FAILED for result in results),
+        len({result.seed for result in results}),
+        _failures(results),
         {library: sorted(found) for library, found in sorted(versions.items())},
     )
+
+
+def _failures(results: list[Result]) -> list[Failure]:
+    """Put failed runs together that differ in their seed alone."""
+    seeds: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)
+    for run in results:
+        if run.status == FAILED:
+            seeds[run.table, run.column, run.method, run.reason or ""].append(run.seed)
+    return [Failure(*where, sorted(found)) for where, found in seeds.items()]
 
 
 def _is_known(result: Result) -> bool:
