@@ -115,7 +115,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
-        """Learn from checked rows; return their scores, (n_samples,)."""
+        """Learn from checked rows; return their scores, (n_samples,), or NaN."""
 
     @abstractmethod
     def _score(self, X: Rows) -> Floats:
@@ -142,6 +142,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         """Partial matching of labeled anomalies, or Otsu, on training scores."""
         if self.threshold != "auto":
             return float(self.threshold)
+        scores, labels = scores[~np.isnan(scores)], labels[~np.isnan(scores)]
         unlabeled = labels == UNLABELED
         reference = scores[unlabeled] if unlabeled.any() else scores
         anomalies = scores[labels == ANOMALY]

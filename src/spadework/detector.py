@@ -17,6 +17,7 @@ from spadework.core.pseudo_labels import (
     Voting,
 )
 from spadework.core.scaling import Scaling, fit_scaler
+from spadework.core.trust import Trust
 from spadework.errors import InputError
 from spadework.labels import count_labels
 from spadework.learners.contract import Learner, Model
@@ -62,10 +63,12 @@ class SPADE(AnomalyDetector):
         (higher is more anomalous) or scikit-learn's ``score_samples(X)``.
     n_members : int
         K, the number of one-class classifiers.
-    thresholds : "matching", "otsu" or a pair of percentiles
+    thresholds : "bounded", "matching", "otsu" or a pair of percentiles
         How members get their thresholds: partial matching against the labels,
-        with Otsu's method for a class without labels; Otsu for both classes;
-        or percentiles (normal, anomaly) of the unlabeled scores.
+        with Otsu's method for a class without labels, leaving at most a tenth of
+        the unlabeled rows on either side ("bounded") or any share ("matching");
+        Otsu for both classes; or percentiles (normal, anomaly) of the unlabeled
+        scores.
     voting : "unanimous" or "majority"
     abstain : bool
         Whether a one-class classifier whose two thresholds cross abstains on rows
@@ -103,6 +106,9 @@ class SPADE(AnomalyDetector):
         The fitted learner.
     threshold_ : float
         Rows that score above it are predicted anomalies.
+    trust_ : Trust or None
+        How far the pseudo-labels, and other readings of the unlabeled rows, were
+        believed, and why; print it. None for learners that do not judge them.
     history_ : list of dict
         What the learner recorded: losses and pseudo-label counts by epoch.
     classes_ : ndarray, [0, 1]
@@ -127,6 +133,7 @@ class SPADE(AnomalyDetector):
     pseudo_labeler_: FittedPseudoLabeler | None
     model_: Model
     history_: list[dict[str, float]]
+    trust_: Trust | None
 
     def __init__(
         self,
@@ -134,7 +141,7 @@ class SPADE(AnomalyDetector):
         learner: Literal["forest", "network"] | Learner = "forest",
         one_class: Any = "gaussian",
         n_members: int = 5,
-        thresholds: ThresholdRule = "matching",
+        thresholds: ThresholdRule = "bounded",
         voting: Voting = "unanimous",
         abstain: bool = True,
         use_labeled_normals: bool = True,
@@ -185,6 +192,7 @@ class SPADE(AnomalyDetector):
         literal = NetworkLearner(linear_code=False, warmup_epochs=0, max_epochs=200)
         paper = cls(
             learner=literal,
+            thresholds="matching",
             abstain=False,
             score_scale="raw",
             stand_in=False,
@@ -207,6 +215,7 @@ class SPADE(AnomalyDetector):
         self.pseudo_labeler_ = learnt.pseudo_labeler
         self.pseudo_labels_ = learnt.pseudo_labels
         self.history_ = learnt.history
+        self.trust_ = learnt.trust
         return learnt.train_scores
 
     def _score(self, X: Rows) -> Floats:

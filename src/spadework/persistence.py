@@ -25,11 +25,12 @@ from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels, Thresholds
 from spadework.core.scaling import MinMaxScaler, QuantileScaler
 from spadework.core.trees import FlatForest
+from spadework.core.trust import Evidence, Trust
 from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import write_whole
 from spadework.labels import LabelCensus
-from spadework.learners.forest import ForestLearner, ForestModel
+from spadework.learners.forest import ForestLearner, ForestModel, ReadingModel
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.validation import check_parameters
@@ -41,6 +42,7 @@ _ESTIMATORS = {cls.__name__: cls for cls in (SPADE, ForestLearner, NetworkLearne
 _RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
+        Evidence,
         FittedPseudoLabeler,
         FlatForest,
         ForestModel,
@@ -51,8 +53,10 @@ _RECORDS: dict[str, type[Any]] = {
         NetworkModel,
         PseudoLabels,
         QuantileScaler,
+        ReadingModel,
         SVMMembers,
         Thresholds,
+        Trust,
     )
 }
 _MODELS = {"SPADE": SPADE}
@@ -254,8 +258,11 @@ def _build(name: str, state: dict[str, Any]) -> Any:
 
 
 def _fitted_names(cls: type) -> set[str]:
-    """Attributes that ``fit`` sets, as the class declares them."""
-    return {name for name in cls.__annotations__ if name.endswith("_")}
+    """Attributes that ``fit`` sets, as the class and its parents declare them."""
+    declared = {
+        name for each in cls.__mro__ for name in vars(each).get("__annotations__", ())
+    }
+    return {name for name in declared if name.endswith("_")}
 
 
 def _check_whole(model: Any) -> None:

@@ -95,8 +95,8 @@ def check_parameters(estimator: Any) -> None:
         raise InputError(f"n_members must be a positive integer; got {n_members!r}")
     if not _is_threshold_rule(estimator.thresholds):
         raise InputError(
-            f"thresholds must be 'matching', 'otsu' or two percentiles such as "
-            f"(10, 90); got {estimator.thresholds!r}"
+            f"thresholds must be 'bounded', 'matching', 'otsu' or two percentiles such "
+            f"as (10, 90); got {estimator.thresholds!r}"
         )
 
 
@@ -139,7 +139,7 @@ def check_members(census: LabelCensus, n_members: int) -> None:
 def _is_threshold_rule(rule: Any) -> bool:
     """Tell a name of a rule, or a pair of percentiles, from anything else."""
     if isinstance(rule, str):
-        return rule in ("matching", "otsu")
+        return rule in ("bounded", "matching", "otsu")
     try:
         low, high = rule
         return bool(0 <= low <= high <= 100)

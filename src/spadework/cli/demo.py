@@ -44,7 +44,7 @@ def demo(
         f"{GIVEN}s are labeled. {MISSED}s are a new kind.\n"
     )
     detector.fit(table.X, table.y)
-    ignoring = ForestLearner(anomaly_weight=0, normal_weight=0)
+    ignoring = ForestLearner(readings=["labels"])
     labels_only = SPADE(learner=ignoring, random_state=seed).fit(table.X, table.y)
     pseudo = detector.pseudo_labels_
     assert pseudo is not None

@@ -20,7 +20,10 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 Voting = Literal["unanimous", "majority"]
 ScoreScale = Literal["log", "raw"]
-ThresholdRule = Literal["matching", "otsu"] | Sequence[float]
+ThresholdRule = Literal["bounded", "matching", "otsu"] | Sequence[float]
+
+BOUND = 0.1
+"""Share of the unlabeled rows that "bounded" thresholds leave on either side, at most."""
 
 BOTH = 2
 """Vote of a member whose thresholds cross, on rows between them."""
@@ -124,9 +127,11 @@ class PseudoLabeler:
     one_class : OneClassModel
     n_members : int
         K, the number of disjoint parts of the unlabeled rows.
-    thresholds : "matching", "otsu" or a pair of percentiles
-        Partial matching (eq. 3, 4) with Otsu for a class without labels; Otsu
-        for both; or fixed percentiles (normal, anomaly) of the unlabeled scores.
+    thresholds : "bounded", "matching", "otsu" or a pair of percentiles
+        Partial matching (eq. 3, 4) with Otsu for a class without labels; the same,
+        but no more than a tenth of the unlabeled rows on either side ("bounded"): what
+        partial matching calls normal beyond that is no purer than the whole; Otsu for
+        both; or fixed percentiles (normal, anomaly) of the unlabeled scores.
     voting : "unanimous" or "majority"
     abstain : bool
         Whether members whose thresholds cross abstain between them; see `vote`.
@@ -281,11 +286,13 @@ def _member_thresholds(
     sides: tuple[tuple[int, Tail], ...] = ((NORMAL, "lower"), (ANOMALY, "upper"))
     for label, tail in sides:
         labeled = scores[labels == label]
-        if rule == "matching" and len(labeled):
+        if rule != "otsu" and len(labeled):
             labeled = steady(labeled, unlabeled) if scale == "log" else labeled
             size = tail_size(labeled, scaled, tail=tail)
         else:
             size = _otsu_tail(scaled, tail)
+        if rule == "bounded":
+            size = min(size, max(1, round(BOUND * len(unlabeled))))
         found.append(tail_threshold(unlabeled, size, tail=tail))
     return found[0], found[1]
 

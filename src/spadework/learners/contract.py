@@ -11,6 +11,7 @@ from spadework.core.pseudo_labels import (
     PseudoLabels,
 )
 from spadework.core.scaling import MinMaxScaler, QuantileScaler
+from spadework.core.trust import Trust
 
 Floats = NDArray[np.float64]
 Scaler = MinMaxScaler | QuantileScaler
@@ -36,8 +37,9 @@ class Learnt(NamedTuple):
     """All that a learner brings back.
 
     ``train_scores`` are the scores of the training rows that the decision
-    threshold is looked for on, as honest as the learner can make them.
-    ``pseudo_labeler`` is None when no row was unlabeled.
+    threshold is looked for on, as honest as the learner can make them, and NaN for
+    rows that were not scored. ``pseudo_labeler`` is None when no row was unlabeled,
+    ``trust`` when the learner does not judge its pseudo-labels.
     """
 
     model: Model
@@ -45,6 +47,7 @@ class Learnt(NamedTuple):
     pseudo_labels: PseudoLabels | None
     train_scores: Floats
     history: list[dict[str, float]]
+    trust: Trust | None
 
 
 class Learner(Protocol):

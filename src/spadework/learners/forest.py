@@ -1,54 +1,68 @@
-"""The forest learner: pseudo-labels once, then trees on labels and pseudo-labels.
+"""The forest learner: four readings of the unlabeled rows, blended by trust.
 
-The form that Google released, with partial matching put back. Each tree sees
-a random part of the rows of each class and draws from it, by weight, as many
-anomalies as normals. Half of the trees look for the best split, half take random
-ones. The number of draws per tree is capped, so time grows with the rows only as
-far as reading them.
+Pseudo-labels come once, by consensus of one-class classifiers. They are one of four
+ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
+on rows they have not drawn. The number of draws per tree is capped, so time grows
+with the rows only as far as reading them.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
+from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_targets
 from spadework.core.trees import FlatForest, flatten_tree, join_forests, usable_cores
+from spadework.core.trust import READINGS, Trust, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.contract import Floats, Learnt, Scaler
-from spadework.progress import progress
+from spadework.learners.readings import Draws, Reading, make_readings
+from spadework.progress import Advance, progress
 
 MAX_DRAWS = 32_768
 """Rows that a tree draws at most."""
 
-DRAW_BUDGET = 1 << 20
-"""Draws of all trees together, which sets how many trees there are by default."""
+DRAW_BUDGET = 1 << 19
+"""Draws of all trees of a reading, which sets how many trees there are by default."""
 
-MIN_TREES, MAX_TREES = 32, 300
+MIN_TREES, MAX_TREES = 32, 100
 
-IN_BAG = 0.632
-"""Share of each class that a tree may draw from, as in a bootstrap sample. The
-rest is out of its bag, and scores it without having seen it."""
+RANDOM_TREES = 4
+"""One tree in so many takes random splits instead of the best ones."""
+
+JUDGED_ROWS = 10_000
+"""Unlabeled rows that readings are judged on, at most, and rows of each class."""
+
+N_KNOTS = 257
+MAX_LOG_ODDS = 9.0
+"""Where ranks are cut: beyond one row in 8,000, scores themselves decide."""
 
 
 class ForestLearner(BaseEstimator):
-    """Trees on labels and weighted pseudo-labels.
+    """Trees on readings of the unlabeled rows.
 
     Parameters
     ----------
+    readings : sequence of str, optional
+        Which of "labels" (unlabeled rows left out), "as_normal", "as_suspect" (set
+        against labeled normals) and "pseudo" (pseudo-labeled) to use; by default all
+        that the labels allow.
+    judge : bool
+        Weigh readings by what held-out labels say about them; otherwise all count
+        the same.
     anomaly_weight, normal_weight : float
-        The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals; 0 leaves
-        them out. Trees draw as many anomalies as normals, so a weight acts within
-        its class, between labels and pseudo-labels.
+        The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
+        all of them, where the labels of their class weigh 1.
     n_trees : int, optional
-        By default as many as a fixed number of draws allows, 32 to 300: small
-        tables get many trees, large ones few but large trees.
+        Trees of each reading. By default as many as a fixed number of draws allows,
+        32 to 100: small tables get many trees, large ones few but large trees.
     max_depth : int
     min_samples_leaf : int
     """
@@ -56,12 +70,16 @@ class ForestLearner(BaseEstimator):
     def __init__(
         self,
         *,
-        anomaly_weight: float = 1.0,
-        normal_weight: float = 1.0,
+        readings: Sequence[str] | None = None,
+        judge: bool = True,
+        anomaly_weight: float = 0.3,
+        normal_weight: float = 0.3,
         n_trees: int | None = None,
-        max_depth: int = 12,
+        max_depth: int = 14,
         min_samples_leaf: int = 5,
     ) -> None:
+        self.readings = readings
+        self.judge = judge
         self.anomaly_weight = anomaly_weight
         self.normal_weight = normal_weight
         self.n_trees = n_trees
@@ -83,20 +101,26 @@ class ForestLearner(BaseEstimator):
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
             fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
-        weights = {ANOMALY: self.anomaly_weight, NORMAL: self.normal_weight}
-        used = _used(pseudo.labels, weights) if pseudo else None
-        targets = learning_targets(labels, used, stand_in=labeler.stand_in)
-        training = training_set(labels, targets, weights)
-        _refuse_single_class(training)
-        forest, in_bag = self._grow(X, training, rng, verbose=verbose)
-        model = ForestModel(forest, scaler)
-        scores = out_of_bag_scores(forest, X, in_bag)
+        readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
+        judged = _judged_rows(labels, rng)
+        grown = self._grow_all(X, readings, judged, rng, verbose=verbose)
+        trust = self._weigh(grown, labels, pseudo, judged)
+        models = tuple(
+            fit_reading(grown[name], weight, labels[judged])
+            for name, weight in trust.weights.items()
+            if weight > 0
+        )
+        model = ForestModel(models, scaler)
+        scores = np.full(len(X), np.nan)
+        scores[judged] = model.blend(
+            [grown[name].held_out for name in trust.weights if trust.weights[name] > 0]
+        )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,
-            "n_trees": len(forest.roots),
+            "n_trees": sum(len(each.forest.roots) for each in models),
         }
-        return Learnt(model, fitted, pseudo, scores, [counts])
+        return Learnt(model, fitted, pseudo, scores, [counts], trust)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that have no meaning."""
@@ -106,33 +130,92 @@ class ForestLearner(BaseEstimator):
                 raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
         if self.n_trees is not None and not self.n_trees >= 1:
             raise InputError(f"n_trees must be a positive integer; got {self.n_trees!r}")
+        if isinstance(self.readings, str) or not set(self.readings or ()) <= set(
+            READINGS
+        ):
+            raise InputError(
+                f"readings must be a list of names among {', '.join(READINGS)}; got "
+                f"{self.readings!r}"
+            )
+
+    def _readings(
+        self,
+        labels: NDArray[np.int8],
+        pseudo: PseudoLabels | None,
+        *,
+        stand_in: bool,
+    ) -> dict[str, Reading]:
+        """Return the readings that are wanted and that the labels allow."""
+        targets = learning_targets(
+            labels, pseudo.labels if pseudo else None, stand_in=stand_in
+        )
+        alphas = {ANOMALY: self.anomaly_weight, NORMAL: self.normal_weight}
+        possible = make_readings(
+            labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=self.min_samples_leaf
+        )
+        chosen = {
+            name: reading
+            for name, reading in possible.items()
+            if self.readings is None or name in self.readings
+        }
+        if not chosen:
+            raise InputError(
+                f"the labels allow no reading but {', '.join(possible) or 'none'}; "
+                f"wanted {self.readings}. Label rows of both classes, or set "
+                f"readings=None and stand_in=True"
+            )
+        return chosen
+
+    def _grow_all(
+        self,
+        X: NDArray[np.float32],
+        readings: dict[str, Reading],
+        judged: NDArray[np.intp],
+        rng: np.random.Generator,
+        *,
+        verbose: bool,
+    ) -> dict[str, "GrownReading"]:
+        """Grow the trees of every reading."""
+        n_trees = {name: self._n_trees(reading) for name, reading in readings.items()}
+        with progress("growing trees", sum(n_trees.values()), verbose=verbose) as advance:
+            return {
+                name: self._grow(X, reading, n_trees[name], judged, rng, advance)
+                for name, reading in readings.items()
+            }
+
+    def _n_trees(self, reading: Reading) -> int:
+        """Trees that the budget of draws allows."""
+        n_draws = reading.normal.n_draws + reading.anomalous.n_draws
+        allowed = np.clip(DRAW_BUDGET // n_draws, MIN_TREES, MAX_TREES)
+        return self.n_trees or int(allowed)
 
     def _grow(
         self,
         X: NDArray[np.float32],
-        training: "TrainingSet",
+        reading: Reading,
+        n_trees: int,
+        judged: NDArray[np.intp],
         rng: np.random.Generator,
-        *,
-        verbose: bool,
-    ) -> tuple[FlatForest, NDArray[np.bool_]]:
-        """Grow all trees; also return which rows each has seen, (n_trees, n)."""
-        n_draws = min(len(training.rows), MAX_DRAWS)
-        n_trees = self.n_trees or int(
-            np.clip(DRAW_BUDGET // n_draws, MIN_TREES, MAX_TREES)
-        )
-        in_bag = np.zeros((n_trees, len(X)), dtype=bool)
+        advance: Advance,
+    ) -> "GrownReading":
+        """Grow trees, and score the judged rows by those that have not drawn them."""
         tree_rngs = rng.spawn(n_trees)
+        place = np.full(len(X), -1, dtype=np.intp)
+        place[judged] = np.arange(len(judged))
+        in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
 
         def grow(tree: int) -> FlatForest:
-            kind = ExtraTreeClassifier if tree % 2 else DecisionTreeClassifier
-            chosen = _draw(training, n_draws, tree_rngs[tree])
-            in_bag[tree, training.rows[chosen]] = True
+            random_splits = tree % RANDOM_TREES == RANDOM_TREES - 1
+            kind = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
+            rows, targets, weights = draw(reading, tree_rngs[tree])
+            places = place[rows]
+            in_bag[tree, places[places >= 0]] = True
             model = kind(
                 max_depth=self.max_depth,
-                min_samples_leaf=self.min_samples_leaf,
+                min_samples_leaf=reading.min_leaf,
                 max_features="sqrt",
                 random_state=int(tree_rngs[tree].integers(2**31)),
-            ).fit(X[training.rows[chosen]], training.targets[chosen])
+            ).fit(X[rows], targets, sample_weight=weights)
             nodes = model.tree_
             return flatten_tree(
                 nodes.children_left,
@@ -144,88 +227,149 @@ class ForestLearner(BaseEstimator):
             )
 
         forests: list[FlatForest] = []
-        with (
-            ThreadPoolExecutor(usable_cores()) as pool,
-            progress("growing trees", n_trees, verbose=verbose) as advance,
-        ):
+        with ThreadPoolExecutor(usable_cores()) as pool:
             for forest in pool.map(grow, range(n_trees)):
                 forests.append(forest)
                 advance("")
-        return join_forests(forests), in_bag
+        forest = join_forests(forests)
+        return GrownReading(forest, out_of_bag_scores(forest, X[judged], in_bag))
+
+    def _weigh(
+        self,
+        grown: dict[str, "GrownReading"],
+        labels: NDArray[np.int8],
+        pseudo: PseudoLabels | None,
+        judged: NDArray[np.intp],
+    ) -> Trust:
+        """Judge the readings, or count all the same."""
+        called = np.zeros(len(labels), dtype=bool)
+        if pseudo is not None:
+            called[labels == UNLABELED] = pseudo.labels == ANOMALY
+        held_out = {name: each.held_out for name, each in grown.items()}
+        trust = weigh_readings(held_out, labels[judged], called[judged])
+        if self.judge:
+            return trust
+        return replace(trust, weights={name: 1 / len(grown) for name in grown})
+
+
+class GrownReading(NamedTuple):
+    """The trees of a reading, and held-out scores of the judged rows."""
+
+    forest: FlatForest
+    held_out: Floats
+
+
+@dataclass(frozen=True)
+class ReadingModel:
+    """A reading's trees, and a map from their scores to log-odds of ranks.
+
+    Attributes
+    ----------
+    weight : float
+    forest : FlatForest
+        Scores are mean leaf shares of anomalies, 0 to 1.
+    knots, log_odds : ndarray of shape (n_knots,)
+        Scores, and the log-odds of their rank among unlabeled training rows.
+    """
+
+    weight: float
+    forest: FlatForest
+    knots: Floats
+    log_odds: Floats
+
+    def __post_init__(self) -> None:
+        rising = (np.diff(self.knots) > 0).all() and (np.diff(self.log_odds) > 0).all()
+        if self.knots.shape != self.log_odds.shape or not len(self.knots) or not rising:
+            raise InputError("a reading needs knots that rise, with as many log-odds")
+        if not 0 < self.weight <= 1:
+            raise InputError(f"the weight of a reading is {self.weight!r}, not 0 to 1")
+
+    def rank(self, shares: Floats) -> Floats:
+        """Log-odds of the rank of leaf shares, (n_samples,)."""
+        return np.interp(shares, self.knots, self.log_odds)
 
 
 @dataclass(frozen=True)
 class ForestModel:
-    """A grown forest: scores are mean leaf shares of anomalies, 0 to 1.
+    """Readings blended: scores are weighted means of log-odds of ranks.
 
     Attributes
     ----------
-    forest : FlatForest
+    readings : tuple of ReadingModel
     scaler : MinMaxScaler or QuantileScaler
         For the pseudo-labeler; the trees take rows as they are.
     """
 
-    forest: FlatForest
+    readings: tuple[ReadingModel, ...]
     scaler: Scaler
 
     def score(self, X: NDArray[np.floating]) -> Floats:
-        """Mean share of anomalies in the leaves of a row, (n_samples,)."""
-        return self.forest.score(X)
+        """Weighted mean over the readings, (n_samples,)."""
+        return self.blend([reading.forest.score(X) for reading in self.readings])
+
+    def blend(self, shares: list[Floats]) -> Floats:
+        """Blend the leaf shares of all readings, each of shape (n_samples,)."""
+        ranks = [
+            reading.weight * reading.rank(each)
+            for reading, each in zip(self.readings, shares, strict=True)
+        ]
+        return np.sum(ranks, axis=0) / sum(reading.weight for reading in self.readings)
 
     def probability(self, scores: Floats, threshold: float) -> Floats:
-        """Shift the log-odds of the leaf shares by the threshold's, (n_samples,)."""
-        tiny = np.finfo(np.float64).eps
-        log_odds = logit(np.clip(scores, tiny, 1 - tiny))
-        return expit(log_odds - logit(np.clip(threshold, tiny, 1 - tiny)))
+        """Shift the log-odds of the ranks by the threshold's, (n_samples,)."""
+        return expit(scores - threshold)
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scaled features."""
         return self.scaler.transform(X)
 
 
-class TrainingSet(NamedTuple):
-    """Rows to learn from: positions, 1 / 0 targets and weights, each (n,)."""
+def fit_reading(
+    grown: GrownReading, weight: float, labels: NDArray[np.int8]
+) -> ReadingModel:
+    """Map a reading's scores to ranks among unlabeled rows, or all if none is.
 
-    rows: NDArray[np.intp]
-    targets: NDArray[np.int8]
-    weights: Floats
-
-
-def training_set(
-    labels: NDArray[np.int8], targets: NDArray[np.int8], weights: dict[int, float]
-) -> TrainingSet:
-    """Join labels and pseudo-labels, weighted as eq. 5 weighs them.
-
-    The losses of eq. 5 are means, one over the labeled and one over the unlabeled
-    rows. A label counts 1 here, so a pseudo-label counts alpha * n_labeled /
-    n_unlabeled. A class without labels has nothing to be weighed against, and its
-    alpha is 1.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-    targets : ndarray of shape (n_unlabeled,)
-        What unlabeled rows are taken for: 1, 0, or -1 to leave them out.
-    weights : dict
-        The alpha of each class.
+    Knots lie evenly in log-odds, so that ranks are finest at both ends, where
+    anomalies are. Beyond the outermost rows the score itself goes on rising.
     """
     unlabeled = labels == UNLABELED
-    unit = (~unlabeled).sum() / max(1, unlabeled.sum())
-    joined, row_weights = labels.copy(), np.ones(len(labels))
-    joined[unlabeled] = targets
-    for label, alpha in weights.items():
-        alpha = alpha if (labels == label).any() else 1.0
-        row_weights[unlabeled & (joined == label)] = alpha * unit
-    rows = np.flatnonzero(joined != UNLABELED)
-    return TrainingSet(rows, joined[rows], row_weights[rows])
+    reference = grown.held_out[unlabeled] if unlabeled.any() else grown.held_out
+    limit = min(MAX_LOG_ODDS, np.log(2 * len(reference)))
+    odds = np.linspace(-limit, limit, N_KNOTS)
+    values = np.quantile(reference, expit(odds))
+    values, odds = (
+        np.append(values, [-0.01, 1.01]),
+        np.append(odds, [-limit - 1, limit + 1]),
+    )
+    knots, inverse = np.unique(values, return_inverse=True)
+    log_odds = np.bincount(inverse, odds) / np.bincount(inverse)
+    return ReadingModel(weight, grown.forest, knots, log_odds)
+
+
+def draw(
+    reading: Reading, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.int8], Floats]:
+    """Draw the rows of one tree: distinct positions, targets, and weights.
+
+    Both classes weigh the same together. Copies of a row count in its weight and not
+    as rows, so that a leaf must hold different ones.
+    """
+    sides = ((NORMAL, reading.normal), (ANOMALY, reading.anomalous))
+    rows, targets, weights = [], [], []
+    for target, side in sides:
+        chosen, copies = np.unique(_choose(side, rng), return_counts=True)
+        rows.append(chosen)
+        targets.append(np.full(len(chosen), target, dtype=np.int8))
+        weights.append(copies / side.n_draws)
+    return np.concatenate(rows), np.concatenate(targets), np.concatenate(weights)
 
 
 def out_of_bag_scores(
     forest: FlatForest, X: NDArray[np.floating], in_bag: NDArray[np.bool_]
 ) -> Floats:
-    """Score each row by the trees that have not seen it, (n_samples,).
+    """Score each row by the trees that have not drawn it, (n_samples,).
 
-    A row that every tree has seen is scored by all of them.
+    A row that every tree has drawn is scored by all of them.
     """
 
     def mean_of_unseen(values: Floats, rows: slice) -> Floats:
@@ -236,32 +380,21 @@ def out_of_bag_scores(
     return np.concatenate(list(forest.map_blocks(X, mean_of_unseen)))
 
 
-def _used(pseudo_labels: NDArray[np.int8], weights: dict[int, float]) -> NDArray[np.int8]:
-    """Pseudo-labels of the classes whose alpha is not 0; the others become -1."""
-    without = [label for label, alpha in weights.items() if alpha == 0]
-    return np.where(np.isin(pseudo_labels, without), np.int8(UNLABELED), pseudo_labels)
+def _choose(side: Draws, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw positions with replacement, by weight where there are weights."""
+    if side.weights is None:
+        return side.rows[rng.integers(len(side.rows), size=side.n_draws)]
+    cumulated = np.cumsum(side.weights)
+    points = rng.random(side.n_draws) * cumulated[-1]
+    return side.rows[np.searchsorted(cumulated, points, side="right")]
 
 
-def _refuse_single_class(training: TrainingSet) -> None:
-    """Raise when one class has nothing to learn from."""
-    for target, name in ((ANOMALY, "anomaly"), (NORMAL, "normal")):
-        if not (training.targets == target).any():
-            raise InputError(
-                f"no row is labeled or pseudo-labeled {name}. Label a few such rows, or "
-                f"set stand_in=True"
-            )
-
-
-def _draw(
-    training: TrainingSet, n_draws: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Positions that one tree draws: half of each class, by weight, from its bag."""
-    halves = []
-    for target in (NORMAL, ANOMALY):
-        members = np.flatnonzero(training.targets == target)
-        n_bag = max(1, round(IN_BAG * len(members)))
-        bag = rng.permutation(members)[:n_bag]
-        cumulated = np.cumsum(training.weights[bag])
-        points = rng.random(max(1, n_draws // 2)) * cumulated[-1]
-        halves.append(bag[np.searchsorted(cumulated, points, side="right")])
-    return np.concatenate(halves)
+def _judged_rows(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Positions of the rows to judge by: all of a kind, or a sample of them."""
+    chosen = []
+    for kind in (ANOMALY, NORMAL, UNLABELED):
+        rows = np.flatnonzero(labels == kind)
+        if len(rows) > JUDGED_ROWS:
+            rows = rng.choice(rows, JUDGED_ROWS, replace=False)
+        chosen.append(rows)
+    return np.sort(np.concatenate(chosen))

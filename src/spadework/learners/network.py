@@ -112,7 +112,12 @@ class NetworkLearner(BaseEstimator):
         model = NetworkModel(weights, self.linear_code, scaler)
         history = [epoch._asdict() for epoch in result.history]
         return Learnt(
-            model, result.pseudo_labeler, result.pseudo_labels, model.score(X), history
+            model,
+            result.pseudo_labeler,
+            result.pseudo_labels,
+            model.score(X),
+            history,
+            trust=None,
         )
 
     def _options(self, n_rows: int) -> "TrainingOptions":

@@ -1,0 +1,183 @@
+"""How far to believe each reading of the unlabeled rows, from training data alone.
+
+Unlabeled rows can be read in four ways: left out, taken for normal, taken for
+suspects, or pseudo-labeled by the consensus of one-class classifiers. Each reading
+is learnt on its own and scores the rows it has not learnt from. The labels then
+say which readings hold.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+
+LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO = "labels", "as_normal", "as_suspect", "pseudo"
+READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO)
+
+FULL_AGREEMENT = 0.75
+"""AUC at which the other readings agree with the pseudo-anomalies well enough for
+pseudo-labels to count in full; at 0.5 they do not count."""
+
+
+class Evidence(NamedTuple):
+    """What speaks for a reading.
+
+    ``recall`` is the AUC of labeled anomalies against unlabeled rows, ``shift`` that
+    of unlabeled rows against labeled normals, both by scores of rows that the
+    reading has not learnt from; None where there are no such labels.
+    """
+
+    recall: float | None
+    shift: float | None
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The weight of every reading, and what it rests on.
+
+    Attributes
+    ----------
+    weights : dict of float
+        By reading: "labels" (unlabeled rows left out), "as_normal" (taken for
+        normal), "as_suspect" (set against labeled normals) and "pseudo"
+        (pseudo-labeled). They sum to one.
+    evidence : dict of Evidence
+    agreement : float or None
+        AUC with which the other readings tell pseudo-anomalies from the rest of the
+        unlabeled rows; None where nothing can be compared.
+    riskiness : float
+        How far labeled normals look more anomalous than unlabeled rows, 0 to 1:
+        near 1 where only suspicious rows were checked.
+    """
+
+    weights: dict[str, float]
+    evidence: dict[str, Evidence]
+    agreement: float | None
+    riskiness: float
+
+    def __str__(self) -> str:
+        """One honest sentence on the pseudo-labels, and the weights."""
+        weight = self.weights.get(PSEUDO, 0.0)
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in self.weights.items())
+        return f"{self._verdict(weight)}; weights: {parts}"
+
+    def _verdict(self, weight: float) -> str:
+        if PSEUDO not in self.weights:
+            return "no pseudo-labels: every row was labeled, or they were not asked for"
+        if self.agreement is None:
+            return f"pseudo-labels used at weight {weight:.2f}: no label contradicts them"
+        agreement = f"AUC {self.agreement:.2f}"
+        if weight == 0:
+            return (
+                f"pseudo-labels not used: the one-class models contradict what the "
+                f"labels say ({agreement}); scores come from labels and unlabeled rows"
+            )
+        return (
+            f"pseudo-labels used at weight {weight:.2f}: consensus and labels agree, "
+            f"{agreement}"
+        )
+
+
+def weigh_readings(
+    scores: Mapping[str, Floats], labels: Labels, pseudo_anomalous: NDArray[np.bool_]
+) -> Trust:
+    """Weigh readings by what held-out labels say about them.
+
+    A reading counts as far as it ranks labeled anomalies above unlabeled rows. Where
+    labeled normals look riskier than unlabeled rows, only suspicious rows were
+    checked, and unlabeled rows are the better normals: labels alone give way to
+    reading them as normal. Setting unlabeled rows against labeled normals counts as
+    far as the two can hardly be told apart, since then only anomalies can differ.
+    Pseudo-labels count as far as the other readings agree with them.
+
+    Parameters
+    ----------
+    scores : mapping of ndarray of shape (n_rows,)
+        Held-out scores by reading.
+    labels : ndarray of shape (n_rows,)
+    pseudo_anomalous : ndarray of shape (n_rows,)
+        Rows that consensus calls anomalous.
+    """
+    evidence = {name: _evidence(each, labels) for name, each in scores.items()}
+    believed = {
+        name: 1.0 if each.recall is None else _gini(each.recall)
+        for name, each in evidence.items()
+    }
+    riskiness = 0.0
+    if LABELS in scores and AS_NORMAL in scores:
+        shift = evidence[AS_NORMAL].shift
+        riskiness = 0.0 if shift is None else _gini(1 - shift)
+        believed[LABELS] *= 1 - riskiness
+        believed[AS_NORMAL] *= riskiness
+    if AS_SUSPECT in scores:
+        shift = evidence[AS_SUSPECT].shift
+        believed[AS_SUSPECT] *= 1.0 if shift is None else 1 - _gini(shift)
+    agreement = None
+    if PSEUDO in scores:
+        others = {name: each for name, each in scores.items() if name != PSEUDO}
+        agreement = _agreement(others, believed, labels, pseudo_anomalous)
+        believed[PSEUDO] = 1.0 if agreement is None else _belief(agreement)
+    return Trust(_shares(believed), evidence, agreement, riskiness)
+
+
+def auc(high: Floats, low: Floats) -> float | None:
+    """Chance that a score of ``high`` lies above one of ``low``; ties count half."""
+    if not len(high) or not len(low):
+        return None
+    ranks = rankdata(np.concatenate([high, low]))[: len(high)]
+    return float((ranks.mean() - (len(high) + 1) / 2) / len(low))
+
+
+def _evidence(scores: Floats, labels: Labels) -> Evidence:
+    """Judge a reading by its held-out scores."""
+    anomalies, normals, unlabeled = (
+        scores[labels == kind] for kind in (ANOMALY, NORMAL, UNLABELED)
+    )
+    return Evidence(auc(anomalies, unlabeled), auc(unlabeled, normals))
+
+
+def _agreement(
+    scores: Mapping[str, Floats],
+    believed: Mapping[str, float],
+    labels: Labels,
+    pseudo_anomalous: NDArray[np.bool_],
+) -> float | None:
+    """AUC of the other readings together, pseudo-anomalies against the rest.
+
+    Without labeled anomalies, or without pseudo-anomalies, there is none.
+    """
+    total = sum(believed[name] for name in scores)
+    if not (labels == ANOMALY).any() or total == 0:
+        return None
+    unlabeled = labels == UNLABELED
+    ranks = sum(
+        believed[name] * rankdata(each[unlabeled]) for name, each in scores.items()
+    )
+    called = pseudo_anomalous[unlabeled]
+    return auc(np.asarray(ranks)[called], np.asarray(ranks)[~called])
+
+
+def _belief(agreement: float) -> float:
+    """Map an agreement to 0 .. 1, rising from 0.5 to full agreement."""
+    return float(np.clip((agreement - 0.5) / (FULL_AGREEMENT - 0.5), 0, 1))
+
+
+def _gini(auc: float) -> float:
+    """Map an AUC of 0.5 .. 1 to 0 .. 1, and what lies below to 0."""
+    return max(0.0, 2 * auc - 1)
+
+
+def _shares(believed: Mapping[str, float]) -> dict[str, float]:
+    """Beliefs as shares of one; if nothing is believed, all count the same."""
+    total = sum(believed.values())
+    if total == 0:
+        return {name: 1 / len(believed) for name in believed}
+    return {name: value / total for name, value in believed.items()}

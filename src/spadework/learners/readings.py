@@ -1,0 +1,112 @@
+"""Four readings of the unlabeled rows: what trees draw from, class by class."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+Positions = NDArray[np.intp]
+
+
+class Draws(NamedTuple):
+    """What a tree draws of one class: positions, their weights, how many draws."""
+
+    rows: Positions
+    weights: Floats | None
+    n_draws: int
+
+
+class Reading(NamedTuple):
+    """A training set: normal and anomalous rows, and the rows a leaf must hold.
+
+    Where one side is a mixture, as unlabeled rows are, no more of it is drawn than
+    there are rows of the pure side: every tree then sees few of the rows that are
+    there by mistake (Mordelet and Vert 2014).
+    """
+
+    normal: Draws
+    anomalous: Draws
+    min_leaf: int
+
+
+def make_readings(
+    labels: Labels,
+    targets: Labels,
+    alphas: dict[int, float],
+    *,
+    max_draws: int,
+    min_leaf: int,
+) -> dict[str, Reading]:
+    """Make the readings that the labels allow.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+    targets : ndarray of shape (n_unlabeled,)
+        What pseudo-labels take unlabeled rows for: 1, 0 or -1.
+    alphas : dict
+        Weight of all pseudo-labels of a class, where its labels weigh 1.
+    max_draws : int
+        Draws of a tree, at most.
+    min_leaf : int
+        Rows that a leaf must hold; fewer where a class has few.
+    """
+    anomalies, normals, unlabeled = (
+        np.flatnonzero(labels == kind) for kind in (ANOMALY, NORMAL, UNLABELED)
+    )
+    cap = max_draws // 2
+
+    def draws(rows: Positions, n_draws: int, weights: Floats | None = None) -> Draws:
+        return Draws(rows, weights, max(1, min(n_draws, cap)))
+
+    def leaf(n_rows: int) -> int:
+        return int(np.clip(n_rows // 5, 1, min_leaf))
+
+    readings: dict[str, Reading] = {}
+    if len(anomalies) and len(normals):
+        readings[LABELS] = Reading(
+            draws(normals, len(normals)), draws(anomalies, len(anomalies)), min_leaf
+        )
+    if len(anomalies) and len(unlabeled):
+        others = np.concatenate([unlabeled, normals])
+        n_draws = max(len(anomalies), 5)
+        readings[AS_NORMAL] = Reading(
+            draws(others, n_draws), draws(anomalies, n_draws), leaf(len(anomalies))
+        )
+    if len(normals) and len(unlabeled):
+        n_draws = max(len(normals), 5)
+        readings[AS_SUSPECT] = Reading(
+            draws(normals, n_draws), draws(unlabeled, n_draws), leaf(len(normals))
+        )
+    sides = {
+        kind: _with_pseudo(rows, unlabeled[targets == kind], alphas[kind])
+        for kind, rows in ((NORMAL, normals), (ANOMALY, anomalies))
+    }
+    if len(unlabeled) and all(len(rows) for rows, _ in sides.values()):
+        normal, anomalous = (
+            draws(rows, len(rows), weights) for rows, weights in sides.values()
+        )
+        readings[PSEUDO] = Reading(normal, anomalous, min_leaf)
+    return readings
+
+
+def _with_pseudo(
+    labeled: Positions, pseudo: Positions, alpha: float
+) -> tuple[Positions, Floats]:
+    """Join labeled and pseudo-labeled rows of a class, and their weights.
+
+    The losses of eq. 5 are means: alpha weighs all pseudo-labels together against
+    all labels together. A class without labels has nothing to be weighed against.
+    """
+    if not len(labeled):
+        return pseudo, np.ones(len(pseudo))
+    if alpha == 0:
+        return labeled, np.ones(len(labeled))
+    share = alpha * len(labeled) / max(1, len(pseudo))
+    weights = np.concatenate([np.ones(len(labeled)), np.full(len(pseudo), share)])
+    return np.concatenate([labeled, pseudo]), weights
