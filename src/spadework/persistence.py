@@ -30,7 +30,7 @@ from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import write_whole
 from spadework.labels import LabelCensus
-from spadework.learners.forest import ForestLearner, ForestModel, ReadingModel
+from spadework.learners.forest import ForestLearner, ForestModel, Oddness, ReadingModel
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.validation import check_parameters
@@ -51,6 +51,7 @@ _RECORDS: dict[str, type[Any]] = {
         LabelCensus,
         MinMaxScaler,
         NetworkModel,
+        Oddness,
         PseudoLabels,
         QuantileScaler,
         ReadingModel,

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from spadework.base import AnomalyDetector
+from spadework.core.trust import READINGS
 from spadework.errors import InputError
 
 ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
@@ -59,6 +60,25 @@ def _spade(seed: int, **parameters: Any) -> AnomalyDetector:
     from spadework.detector import SPADE
 
     return SPADE(random_state=seed).set_params(**parameters)
+
+
+def _spade_parts(
+    seed: int,
+    drop: str | None = None,
+    judge: bool = True,
+    **parameters: Any,
+) -> AnomalyDetector:
+    from spadework.learners.forest import ForestLearner
+
+    readings = [name for name in READINGS if name != drop]
+    learner = ForestLearner(readings=readings, judge=judge)
+    return _spade(seed, learner=learner, **parameters)
+
+
+def _labels_only(seed: int) -> AnomalyDetector:
+    from spadework.learners.forest import ForestLearner
+
+    return _spade(seed, learner=ForestLearner(readings=["labels"]))
 
 
 def _paper(seed: int, ablation: str | None = None, **parameters: Any) -> AnomalyDetector:
@@ -225,6 +245,22 @@ _ABLATIONS = [
     }.items()
 ]
 
+_PARTS = [
+    Method("spade_labels_only", "labels only", _labels_only, _ALL),
+    *(
+        Method(f"spade_{name}", label, partial(_spade_parts, **parameters), _ALL)
+        for name, label, parameters in (
+            ("no_labels", "without reading labels alone", {"drop": "labels"}),
+            ("no_as_normal", "without reading as normal", {"drop": "as_normal"}),
+            ("no_as_suspect", "without reading as suspect", {"drop": "as_suspect"}),
+            ("no_pseudo", "without pseudo-labels", {"drop": "pseudo"}),
+            ("no_one_class", "without one-class scores", {"drop": "one_class"}),
+            ("no_judging", "all readings count the same", {"judge": False}),
+            ("unbounded", "partial matching without bounds", {"thresholds": "matching"}),
+        )
+    ),
+]
+
 _ALPHAS = [
     Method(
         f"spade_paper_alpha_{alpha:g}",
@@ -243,6 +279,7 @@ METHODS: dict[str, Method] = {
         *_OTHER_BASELINES,
         *_ABLATIONS,
         *_ALPHAS,
+        *_PARTS,
     )
 }
 
@@ -253,6 +290,9 @@ COMPARED: tuple[str, ...] = tuple(
 
 ABLATED: tuple[str, ...] = ("spade_paper", *(method.name for method in _ABLATIONS))
 """Rows of the paper's ablation tables."""
+
+PARTS: tuple[str, ...] = ("spade", *(method.name for method in _PARTS))
+"""The default detector, and what is left of it without each of its parts."""
 
 SWEPT: tuple[str, ...] = tuple(method.name for method in _ALPHAS)
 """Points of the alpha sweep."""

@@ -1,10 +1,10 @@
 """The tables of the paper as experiments: which columns, which methods."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spadework.benchmark import scenarios
-from spadework.benchmark.methods import ABLATED, COMPARED, METHODS, SWEPT
+from spadework.benchmark.methods import ABLATED, COMPARED, METHODS, PARTS, SWEPT
 from spadework.benchmark.scenarios import LabeledTable, Trial
 from spadework.errors import InputError
 
@@ -100,6 +100,15 @@ def _by_scenario(names: tuple[str, ...]) -> tuple[Column, ...]:
     )
 
 
+def _everywhere(tables: tuple[tuple[Column, ...], ...]) -> tuple[Column, ...]:
+    """Columns of several tables in one, under keys that name the scenario."""
+    return tuple(
+        replace(column, key=f"{column.key}-{column.scenario}")
+        for columns in tables
+        for column in columns
+    )
+
+
 _HIGH_RISK: dict[str, tuple[float, ...]] = dict.fromkeys(_DATASETS, (0.01, 0.015, 0.025))
 _FRAUD = {"creditcard": (0.05, 0.10), "xente": (0.10, 0.20)}
 
@@ -127,6 +136,21 @@ TABLES: dict[str, Table] = {
             "Ablation of the published form",
             _by_scenario(("new_types", "easiness")),
             ABLATED,
+        ),
+        Table(
+            "parts",
+            "The default detector without each of its parts",
+            _everywhere(
+                (
+                    _plain("new_types"),
+                    _plain("easiness"),
+                    _plain("pu"),
+                    _plain("nu"),
+                    _by_share("high_risk", _HIGH_RISK, 3),
+                    _by_share("time_varying", _FRAUD, 2),
+                )
+            ),
+            PARTS,
         ),
         Table("alpha", "Weight of the pseudo-labels", _plain("new_types"), SWEPT),
     )

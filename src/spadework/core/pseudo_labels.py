@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from spadework.core.gaussian import LEFT_OUT, SHARED
 from spadework.core.matching import Tail, otsu_threshold, tail_size, tail_threshold
@@ -269,8 +269,13 @@ def steady(scores: Floats, reference: Floats) -> Floats:
         The unlabeled scores, which fix origin and unit.
     """
     origin = reference.min()
-    unit = np.median(reference) - origin
-    return np.log1p(np.maximum(scores - origin, 0) / (unit if unit > 0 else 1.0))
+    return log_scale(scores, origin, np.median(reference) - origin)
+
+
+def log_scale(scores: Floats, origin: ArrayLike, unit: ArrayLike) -> Floats:
+    """Logarithm of one plus the scores above the origin, in units."""
+    unit = np.where(np.asarray(unit) > 0, unit, 1.0)
+    return np.log1p(np.maximum(scores - np.asarray(origin), 0) / unit)
 
 
 def _member_thresholds(

@@ -1,9 +1,9 @@
 """How far to believe each reading of the unlabeled rows, from training data alone.
 
-Unlabeled rows can be read in four ways: left out, taken for normal, taken for
-suspects, or pseudo-labeled by the consensus of one-class classifiers. Each reading
-is learnt on its own and scores the rows it has not learnt from. The labels then
-say which readings hold.
+Unlabeled rows can be read in five ways: left out, taken for normal, taken for
+suspects, pseudo-labeled by the consensus of one-class classifiers, or scored by these
+as they are. Each reading is learnt on its own and scores the rows it has not learnt
+from. The labels then say which readings hold.
 """
 
 from collections.abc import Mapping
@@ -19,12 +19,17 @@ from spadework.labels import ANOMALY, NORMAL, UNLABELED
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
-LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO = "labels", "as_normal", "as_suspect", "pseudo"
-READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO)
+LABELS, AS_NORMAL, AS_SUSPECT = "labels", "as_normal", "as_suspect"
+PSEUDO, ONE_CLASS = "pseudo", "one_class"
+READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS)
 
 FULL_AGREEMENT = 0.75
 """AUC at which the other readings agree with the pseudo-anomalies well enough for
 pseudo-labels to count in full; at 0.5 they do not count."""
+
+
+ONE_CLASS_SHARE = 0.5
+"""Weight of the one-class scores themselves, where what they teach weighs 1."""
 
 
 class Evidence(NamedTuple):
@@ -47,8 +52,8 @@ class Trust:
     ----------
     weights : dict of float
         By reading: "labels" (unlabeled rows left out), "as_normal" (taken for
-        normal), "as_suspect" (set against labeled normals) and "pseudo"
-        (pseudo-labeled). They sum to one.
+        normal), "as_suspect" (set against labeled normals), "pseudo"
+        (pseudo-labeled) and "one_class" (one-class scores alone). They sum to one.
     evidence : dict of Evidence
     agreement : float or None
         AUC with which the other readings tell pseudo-anomalies from the rest of the
@@ -96,7 +101,9 @@ def weigh_readings(
     checked, and unlabeled rows are the better normals: labels alone give way to
     reading them as normal. Setting unlabeled rows against labeled normals counts as
     far as the two can hardly be told apart, since then only anomalies can differ.
-    Pseudo-labels count as far as the other readings agree with them.
+    Pseudo-labels and one-class scores count as far as the other readings agree with
+    them; where no anomaly is labeled, nothing can contradict the pseudo-labels, and
+    nothing speaks for the scores.
 
     Parameters
     ----------
@@ -120,11 +127,13 @@ def weigh_readings(
     if AS_SUSPECT in scores:
         shift = evidence[AS_SUSPECT].shift
         believed[AS_SUSPECT] *= 1.0 if shift is None else 1 - _gini(shift)
-    agreement = None
+    others = {name: scores[name] for name in scores if name not in (PSEUDO, ONE_CLASS)}
+    agreement = _agreement(others, believed, labels, pseudo_anomalous)
+    belief = None if agreement is None else _belief(agreement)
     if PSEUDO in scores:
-        others = {name: each for name, each in scores.items() if name != PSEUDO}
-        agreement = _agreement(others, believed, labels, pseudo_anomalous)
-        believed[PSEUDO] = 1.0 if agreement is None else _belief(agreement)
+        believed[PSEUDO] = 1.0 if belief is None else belief
+    if ONE_CLASS in scores:
+        believed[ONE_CLASS] = 0.0 if belief is None else ONE_CLASS_SHARE * belief
     return Trust(_shares(believed), evidence, agreement, riskiness)
 
 

@@ -1,6 +1,6 @@
-"""The forest learner: four readings of the unlabeled rows, blended by trust.
+"""The forest learner: five readings of the unlabeled rows, blended by trust.
 
-Pseudo-labels come once, by consensus of one-class classifiers. They are one of four
+Pseudo-labels come once, by consensus of one-class classifiers. They are one of five
 ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
 on rows they have not drawn. The number of draws per tree is capped, so time grows
 with the rows only as far as reading them.
@@ -9,7 +9,7 @@ with the rows only as far as reading them.
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,23 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_targets
+from spadework.core.pseudo_labels import (
+    Members,
+    PseudoLabeler,
+    PseudoLabels,
+    learning_targets,
+    log_scale,
+)
 from spadework.core.trees import FlatForest, flatten_tree, join_forests, usable_cores
-from spadework.core.trust import READINGS, Trust, weigh_readings
+from spadework.core.trust import (
+    AS_NORMAL,
+    AS_SUSPECT,
+    LABELS,
+    ONE_CLASS,
+    READINGS,
+    Trust,
+    weigh_readings,
+)
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.contract import Floats, Learnt, Scaler
@@ -37,6 +51,10 @@ MIN_TREES, MAX_TREES = 32, 100
 RANDOM_TREES = 4
 """One tree in so many takes random splits instead of the best ones."""
 
+MANY_COLUMNS = 0.5
+"""Share of the columns that every second tree on a mixture looks at for a split: its
+signal is faint. All others look at the square root of their number."""
+
 JUDGED_ROWS = 10_000
 """Unlabeled rows that readings are judged on, at most, and rows of each class."""
 
@@ -52,8 +70,9 @@ class ForestLearner(BaseEstimator):
     ----------
     readings : sequence of str, optional
         Which of "labels" (unlabeled rows left out), "as_normal", "as_suspect" (set
-        against labeled normals) and "pseudo" (pseudo-labeled) to use; by default all
-        that the labels allow.
+        against labeled normals), "pseudo" (pseudo-labeled) and "one_class" (one-class
+        scores as they are) to use; by default all that the labels allow. Where a
+        class has no labels, "labels" takes unlabeled rows for that class.
     judge : bool
         Weigh readings by what held-out labels say about them; otherwise all count
         the same.
@@ -104,6 +123,9 @@ class ForestLearner(BaseEstimator):
         readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
         judged = _judged_rows(labels, rng)
         grown = self._grow_all(X, readings, judged, rng, verbose=verbose)
+        if fitted is not None and self._wants(ONE_CLASS):
+            oddness = fit_oddness(fitted.members, scaler, X, labels)
+            grown[ONE_CLASS] = GrownReading(oddness, oddness.score(X[judged]))
         trust = self._weigh(grown, labels, pseudo, judged)
         models = tuple(
             fit_reading(grown[name], weight, labels[judged])
@@ -118,7 +140,7 @@ class ForestLearner(BaseEstimator):
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,
-            "n_trees": sum(len(each.forest.roots) for each in models),
+            "n_trees": sum(map(self._n_trees, readings.values())),
         }
         return Learnt(model, fitted, pseudo, scores, [counts], trust)
 
@@ -153,10 +175,11 @@ class ForestLearner(BaseEstimator):
         possible = make_readings(
             labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=self.min_samples_leaf
         )
+        stands_in = LABELS not in possible and self._wants(LABELS)
         chosen = {
             name: reading
             for name, reading in possible.items()
-            if self.readings is None or name in self.readings
+            if self._wants(name) or (stands_in and name in (AS_NORMAL, AS_SUSPECT))
         }
         if not chosen:
             raise InputError(
@@ -165,6 +188,10 @@ class ForestLearner(BaseEstimator):
                 f"readings=None and stand_in=True"
             )
         return chosen
+
+    def _wants(self, reading: str) -> bool:
+        """Tell whether a reading is to be used."""
+        return self.readings is None or reading in self.readings
 
     def _grow_all(
         self,
@@ -205,15 +232,16 @@ class ForestLearner(BaseEstimator):
         in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
 
         def grow(tree: int) -> FlatForest:
-            random_splits = tree % RANDOM_TREES == RANDOM_TREES - 1
+            random_splits = tree % RANDOM_TREES == 0
             kind = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
+            columns: Any = MANY_COLUMNS if reading.mixed and tree % 2 else "sqrt"
             rows, targets, weights = draw(reading, tree_rngs[tree])
             places = place[rows]
             in_bag[tree, places[places >= 0]] = True
             model = kind(
                 max_depth=self.max_depth,
                 min_samples_leaf=reading.min_leaf,
-                max_features="sqrt",
+                max_features=columns,
                 random_state=int(tree_rngs[tree].integers(2**31)),
             ).fit(X[rows], targets, sample_weight=weights)
             nodes = model.tree_
@@ -252,28 +280,63 @@ class ForestLearner(BaseEstimator):
         return replace(trust, weights={name: 1 / len(grown) for name in grown})
 
 
-class GrownReading(NamedTuple):
-    """The trees of a reading, and held-out scores of the judged rows."""
+@dataclass(frozen=True)
+class Oddness:
+    """How odd the one-class classifiers find a row, on a log scale.
 
-    forest: FlatForest
+    Attributes
+    ----------
+    members : Members
+    scaler : MinMaxScaler or QuantileScaler
+    origin, unit : ndarray of shape (n_members,)
+        Lowest score of unlabeled rows by each member, and how far above it their
+        median lies: they bring members to one scale.
+    """
+
+    members: Members
+    scaler: Scaler
+    origin: Floats
+    unit: Floats
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Mean of the members' scores, (n_samples,)."""
+        scores = self.members.score(self.scaler.transform(X))
+        return log_scale(scores, self.origin, self.unit).mean(axis=1)
+
+
+def fit_oddness(
+    members: Members, scaler: Scaler, X: NDArray[np.floating], labels: NDArray[np.int8]
+) -> Oddness:
+    """Find the scale of every member on unlabeled rows, a sample if there are many."""
+    unlabeled = np.flatnonzero(labels == UNLABELED)
+    sample = unlabeled[:: max(1, len(unlabeled) // JUDGED_ROWS)]
+    scores = members.score(scaler.transform(X[sample]))
+    origin = scores.min(axis=0)
+    return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
+
+
+class GrownReading(NamedTuple):
+    """What scores rows by a reading, and its held-out scores of the judged rows."""
+
+    scorer: FlatForest | Oddness
     held_out: Floats
 
 
 @dataclass(frozen=True)
 class ReadingModel:
-    """A reading's trees, and a map from their scores to log-odds of ranks.
+    """A reading's trees, or its one-class models, and a map from scores to ranks.
 
     Attributes
     ----------
     weight : float
-    forest : FlatForest
-        Scores are mean leaf shares of anomalies, 0 to 1.
+    scorer : FlatForest or Oddness
+        The scores of trees are mean leaf shares of anomalies.
     knots, log_odds : ndarray of shape (n_knots,)
         Scores, and the log-odds of their rank among unlabeled training rows.
     """
 
     weight: float
-    forest: FlatForest
+    scorer: FlatForest | Oddness
     knots: Floats
     log_odds: Floats
 
@@ -284,9 +347,9 @@ class ReadingModel:
         if not 0 < self.weight <= 1:
             raise InputError(f"the weight of a reading is {self.weight!r}, not 0 to 1")
 
-    def rank(self, shares: Floats) -> Floats:
-        """Log-odds of the rank of leaf shares, (n_samples,)."""
-        return np.interp(shares, self.knots, self.log_odds)
+    def rank(self, scores: Floats) -> Floats:
+        """Log-odds of the rank of scores, (n_samples,)."""
+        return np.interp(scores, self.knots, self.log_odds)
 
 
 @dataclass(frozen=True)
@@ -305,13 +368,13 @@ class ForestModel:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
-        return self.blend([reading.forest.score(X) for reading in self.readings])
+        return self.blend([reading.scorer.score(X) for reading in self.readings])
 
-    def blend(self, shares: list[Floats]) -> Floats:
-        """Blend the leaf shares of all readings, each of shape (n_samples,)."""
+    def blend(self, scores: list[Floats]) -> Floats:
+        """Blend the scores of all readings, each of shape (n_samples,)."""
         ranks = [
             reading.weight * reading.rank(each)
-            for reading, each in zip(self.readings, shares, strict=True)
+            for reading, each in zip(self.readings, scores, strict=True)
         ]
         return np.sum(ranks, axis=0) / sum(reading.weight for reading in self.readings)
 
@@ -337,13 +400,12 @@ def fit_reading(
     limit = min(MAX_LOG_ODDS, np.log(2 * len(reference)))
     odds = np.linspace(-limit, limit, N_KNOTS)
     values = np.quantile(reference, expit(odds))
-    values, odds = (
-        np.append(values, [-0.01, 1.01]),
-        np.append(odds, [-limit - 1, limit + 1]),
-    )
+    reach = 1 + np.ptp(values)
+    values = np.append(values, [values[0] - reach, values[-1] + reach])
+    odds = np.append(odds, [-limit - 1, limit + 1])
     knots, inverse = np.unique(values, return_inverse=True)
     log_odds = np.bincount(inverse, odds) / np.bincount(inverse)
-    return ReadingModel(weight, grown.forest, knots, log_odds)
+    return ReadingModel(weight, grown.scorer, knots, log_odds)
 
 
 def draw(

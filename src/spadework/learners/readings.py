@@ -24,7 +24,7 @@ class Draws(NamedTuple):
 class Reading(NamedTuple):
     """A training set: normal and anomalous rows, and the rows a leaf must hold.
 
-    Where one side is a mixture, as unlabeled rows are, no more of it is drawn than
+    Where one side is ``mixed``, as unlabeled rows are, no more of it is drawn than
     there are rows of the pure side: every tree then sees few of the rows that are
     there by mistake (Mordelet and Vert 2014).
     """
@@ -32,6 +32,7 @@ class Reading(NamedTuple):
     normal: Draws
     anomalous: Draws
     min_leaf: int
+    mixed: bool
 
 
 def make_readings(
@@ -70,18 +71,27 @@ def make_readings(
     readings: dict[str, Reading] = {}
     if len(anomalies) and len(normals):
         readings[LABELS] = Reading(
-            draws(normals, len(normals)), draws(anomalies, len(anomalies)), min_leaf
+            draws(normals, len(normals)),
+            draws(anomalies, len(anomalies)),
+            min_leaf,
+            mixed=False,
         )
     if len(anomalies) and len(unlabeled):
         others = np.concatenate([unlabeled, normals])
         n_draws = max(len(anomalies), 5)
         readings[AS_NORMAL] = Reading(
-            draws(others, n_draws), draws(anomalies, n_draws), leaf(len(anomalies))
+            draws(others, n_draws),
+            draws(anomalies, n_draws),
+            leaf(len(anomalies)),
+            mixed=True,
         )
     if len(normals) and len(unlabeled):
         n_draws = max(len(normals), 5)
         readings[AS_SUSPECT] = Reading(
-            draws(normals, n_draws), draws(unlabeled, n_draws), leaf(len(normals))
+            draws(normals, n_draws),
+            draws(unlabeled, n_draws),
+            leaf(len(normals)),
+            mixed=True,
         )
     sides = {
         kind: _with_pseudo(rows, unlabeled[targets == kind], alphas[kind])
@@ -91,7 +101,7 @@ def make_readings(
         normal, anomalous = (
             draws(rows, len(rows), weights) for rows, weights in sides.values()
         )
-        readings[PSEUDO] = Reading(normal, anomalous, min_leaf)
+        readings[PSEUDO] = Reading(normal, anomalous, min_leaf, mixed=False)
     return readings
 
 
