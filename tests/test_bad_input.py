@@ -230,7 +230,11 @@ def test_fewer_unlabeled_rows_than_members_are_refused():
         ("voting", None, "voting must be one of.*None"),
         ("scaling", "standard", "scaling must be one of.*'standard'"),
         ("score_scale", "sqrt", "score_scale must be one of.*'sqrt'"),
-        ("thresholds", "mean", "thresholds must be 'matching', 'otsu'.*'mean'"),
+        (
+            "thresholds",
+            "mean",
+            "thresholds must be 'bounded', 'matching', 'otsu'.*'mean'",
+        ),
         ("thresholds", (10,), r"thresholds must be.*two percentiles.*\(10,\)"),
         ("thresholds", (10, 50, 90), "thresholds must be.*two percentiles"),
         ("thresholds", (90, 10), "thresholds must be.*two percentiles"),

@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 from sklearn.ensemble import IsolationForest
+from threadpoolctl import threadpool_limits
 
 import contract
 from conftest import in_setting, mismatch_data
@@ -162,12 +163,17 @@ LEFT_OUT = {
     (negative_supervised, contract.check_scores_are_mostly_distinct),
     (bagging_pu, contract.check_scores_are_mostly_distinct),
     (bagging_pu_all, contract.check_scores_are_mostly_distinct),
+    # Boosting on 32 labeled rows splits once or twice, on columns that no seed changes.
+    (xgbod, contract.check_scores_are_mostly_distinct),
+    (xgbod, contract.check_different_seeds_give_different_scores),
 }
 LEFT_OUT |= {
     (make, FINDS[setting])
     for make, settings in DETECTORS.items()
     for setting in FINDS.keys() - set(settings)
 }
+
+COLLAPSES = (deep_sad, FINDS["NU"])
 
 # Steps of the deep baselines: for how a detector behaves, and for what it learns.
 STEPS = {
@@ -180,6 +186,13 @@ STEPS = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Keep boosting from waiting for cores that are busy with other tests."""
+    with threadpool_limits(1):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def small_models(request, monkeypatch):
     """Fewer trees, rounds and steps than baselines have, with steps that are longer."""
@@ -187,7 +200,9 @@ def small_models(request, monkeypatch):
     for name, (few, enough) in STEPS.items():
         n_steps = enough if checked in (LEARNS, *FINDS.values()) else few
         monkeypatch.setattr(f"spadework.baselines.{name}", n_steps)
-    monkeypatch.setattr("spadework.baselines.deep.LEARNING_RATE", 0.01)
+    # On labeled normals alone, Deep SAD's code collapses when steps are long.
+    if (request.node.callspec.params.get("make_detector"), checked) != COLLAPSES:
+        monkeypatch.setattr("spadework.baselines.deep.LEARNING_RATE", 0.01)
     for name, size in {
         "random_forest": {"n_estimators": 20},
         "tuned_forest": {"n_estimators": 20},

@@ -698,7 +698,7 @@ def test_a_signed_file_without_an_attribute_is_refused_by_its_name(saved, name):
     assert_refused(saved, name)
 
 
-@pytest.mark.parametrize("name", ["forest", "scaler"])
+@pytest.mark.parametrize("name", ["readings", "scaler"])
 def test_a_signed_file_without_a_part_of_the_forest_is_refused(saved, name):
     def change(header, arrays):
         del find(header, "ForestModel")[name]

@@ -26,7 +26,7 @@ def test_lines_come_now_and_then_while_the_work_lasts(caplog, monkeypatch):
     ):
         advance("first")
         advance("second")
-    assert "digging: 1 of 2 first" in caplog.text
+    assert "digging: 1 of 2, 0 s left first" in caplog.text
 
 
 def test_nothing_is_printed(capsys):

@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
+from threadpoolctl import threadpool_limits
 
 from contract import twin_blobs
 from spadework.baselines.baseline import log_odds
 from spadework.baselines.classifiers import CLASSIFIERS
 from spadework.baselines.supervised import Supervised
 from spadework.errors import InputError
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Keep boosting from waiting for cores that are busy with other tests."""
+    with threadpool_limits(1):
+        yield
 
 
 def own_forest(X, classes, seed=0):

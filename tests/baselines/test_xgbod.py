@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from conftest import in_setting, mismatch_data
 from spadework.baselines.xgbod import OUTLIER_MODELS, XGBOD
 from spadework.errors import InputError
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Keep boosting from waiting for cores that are busy with other tests."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="module")

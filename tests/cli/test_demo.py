@@ -32,12 +32,13 @@ def test_demo_finds_the_kind_that_nobody_labeled():
     assert shown.returncode == 0, shown.stderr
     rows = [line for line in shown.stdout.splitlines() if "SPADE  " in line]
     new_kind = float(rows[0].split("│")[-2])
-    assert new_kind > 0.85
+    assert new_kind > 0.8
+    assert "pseudo-labels used at weight" in shown.stdout
     assert "PNU: 10 anomalies, 40 normals, 849 unlabeled" in shown.stdout
 
 
 def test_demo_logs_progress_lines_when_there_is_no_terminal():
-    assert "growing trees: done after 300 steps" in run("demo").stderr
+    assert "growing trees: done after 400 steps" in run("demo").stderr
 
 
 def test_demo_draws_a_progress_bar_on_a_terminal():
@@ -47,7 +48,7 @@ def test_demo_draws_a_progress_bar_on_a_terminal():
     shown = read_all(ours)
     os.close(ours)
     assert process.wait() == 0
-    assert "300/300" in shown
+    assert "400/400" in shown
     assert "━━" in shown
 
 

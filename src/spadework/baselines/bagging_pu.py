@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from spadework.base import Floats, Labels, Rows
 from spadework.baselines.baseline import Baseline, new_seed
+from spadework.errors import InputError
 from spadework.labels import ANOMALY
 
 Bag = Literal["all", "balanced"]
@@ -45,6 +46,10 @@ class BaggingPU(Baseline):
         self.bag: Bag = bag
 
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
+        if self.bag not in ("all", "balanced"):
+            raise InputError(f"bag must be 'all' or 'balanced'; got {self.bag!r}")
+        if not isinstance(self.n_bags, int) or self.n_bags < 1:
+            raise InputError(f"n_bags must be a positive integer; got {self.n_bags!r}")
         anomalies = np.flatnonzero(labels == ANOMALY)
         others = np.flatnonzero(labels != ANOMALY)
         n_draws = len(anomalies) if self.bag == "balanced" else len(others)

@@ -9,7 +9,7 @@ from spadework.base import Labels
 from spadework.baselines.deep import DeepBaseline, draw, layers, take_steps
 from spadework.labels import ANOMALY
 
-N_PRETRAINING, N_STEPS = 1_000, 500
+N_PRETRAINING, N_STEPS = 1_000, 100
 WEIGHT_DECAY = 1e-6
 ETA = 1.0
 """Weight of the labeled rows."""

@@ -6,6 +6,7 @@ from sklearn.model_selection import train_test_split
 from spadework.base import Floats, Labels, Rows
 from spadework.baselines.baseline import Baseline, log_odds, new_seed
 from spadework.baselines.classifiers import make_classifier
+from spadework.errors import LabelError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 HOLD_OUT = 0.2
@@ -28,6 +29,11 @@ class WeightedElkanNoto(Baseline):
         targets = np.repeat([1, 0], len(X))
         shares = np.concatenate([weights, 1 - weights])
         used = shares > 0
+        if len(np.unique(targets[used])) < 2:
+            raise LabelError(
+                "every row would count as an anomaly in full, so there is nothing to "
+                "tell it from; give more rows"
+            )
         self.model_ = make_classifier("tuned_forest", new_seed(rng), int(used.sum()))
         self.model_.fit(rows[used], targets[used], sample_weight=shares[used])
         return self._score(X)

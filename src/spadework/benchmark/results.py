@@ -114,11 +114,14 @@ def parse_result(content: Any) -> Result:
     for name in _SHARES:
         absent = content[name] is None and (not ran or name in _SHARES[1:3])
         _require(absent or _is_between(content[name], 1.0), content, name, "0 to 1")
+    _require(_is_between(content["share"], 1.0), content, "share", "0 to 1")
     for name in _AMOUNTS:
         absent = content[name] is None and not ran
         whole = _is_between(content[name], math.inf)
         _require(absent or whole, content, name, "a positive number")
-    _require(ran or isinstance(content["reason"], str), content, "reason", "text")
+    reason = content["reason"]
+    told = reason is None if ran else isinstance(reason, str)
+    _require(told, content, "reason", "text where a run failed, and null otherwise")
     for name in ("config", "versions"):
         _require(isinstance(content[name], dict), content, name, "a mapping")
     return Result(**content)

@@ -99,6 +99,13 @@ def run_benchmark(
     retry_failed : bool
         Run again what has failed.
     """
+    for name, value in (
+        ("n_jobs", n_jobs),
+        ("max_rows", max_rows),
+        ("limit_seconds", limit_seconds),
+    ):
+        if value is not None and not value > 0:
+            raise InputError(f"{name} must be a positive number; got {value!r}")
     folder = Path(folder)
     wanted = plan(tables, datasets, methods, seeds, max_rows)
     absent = _absent(wanted)

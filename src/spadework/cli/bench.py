@@ -99,8 +99,9 @@ def report(
     """Build report.md and report.html from the results."""
     from spadework.benchmark.report import write_report
 
-    for path in write_report(results, out or results):
-        print(path)
+    folder = out or results
+    write_report(results, folder)
+    print(folder / "report.md", folder / "report.html", sep="\n")
 
 
 @bench.command("list")

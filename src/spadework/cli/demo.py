@@ -52,8 +52,9 @@ def demo(
     console.print(
         f"[bold]Pseudo-labels[/]  {pseudo.n_anomalies:,} anomalies, "
         f"{pseudo.n_normals:,} normals, by consensus of {detector.n_members} "
-        f"one-class classifiers\n"
+        f"one-class classifiers"
     )
+    console.print(f"[bold]Trust[/]          {detector.trust_}\n")
     scores = {
         "labels alone": labels_only.anomaly_score(table.X_test),
         "SPADE": detector.anomaly_score(table.X_test),

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
@@ -141,8 +140,15 @@ def auc(high: Floats, low: Floats) -> float | None:
     """Chance that a score of ``high`` lies above one of ``low``; ties count half."""
     if not len(high) or not len(low):
         return None
-    ranks = rankdata(np.concatenate([high, low]))[: len(high)]
-    return float((ranks.mean() - (len(high) + 1) / 2) / len(low))
+    return float(_ranks(high, low).mean())
+
+
+def _ranks(scores: Floats, reference: Floats) -> Floats:
+    """Share of the reference below each score, ties counted half; (n_scores,)."""
+    ordered = np.sort(reference)
+    below = np.searchsorted(ordered, scores, side="left")
+    not_above = np.searchsorted(ordered, scores, side="right")
+    return (below + not_above) / (2 * len(reference))
 
 
 def _evidence(scores: Floats, labels: Labels) -> Evidence:
@@ -167,11 +173,11 @@ def _agreement(
     if not (labels == ANOMALY).any() or total == 0:
         return None
     unlabeled = labels == UNLABELED
-    ranks = sum(
-        believed[name] * rankdata(each[unlabeled]) for name, each in scores.items()
-    )
+    blend = np.zeros(unlabeled.sum())
+    for name, each in scores.items():
+        blend += believed[name] * _ranks(each[unlabeled], each[unlabeled])
     called = pseudo_anomalous[unlabeled]
-    return auc(np.asarray(ranks)[called], np.asarray(ranks)[~called])
+    return auc(blend[called], blend[~called])
 
 
 def _belief(agreement: float) -> float:

@@ -52,8 +52,8 @@ RANDOM_TREES = 4
 """One tree in so many takes random splits instead of the best ones."""
 
 MANY_COLUMNS = 0.5
-"""Share of the columns that every second tree on a mixture looks at for a split: its
-signal is faint. All others look at the square root of their number."""
+"""Share of the columns that every second tree looks at for a split where unlabeled rows
+are taken for normal; all others look at the square root of their number."""
 
 JUDGED_ROWS = 10_000
 """Unlabeled rows that readings are judged on, at most, and rows of each class."""
@@ -234,7 +234,7 @@ class ForestLearner(BaseEstimator):
         def grow(tree: int) -> FlatForest:
             random_splits = tree % RANDOM_TREES == 0
             kind = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
-            columns: Any = MANY_COLUMNS if reading.mixed and tree % 2 else "sqrt"
+            columns: Any = MANY_COLUMNS if reading.many_columns and tree % 2 else "sqrt"
             rows, targets, weights = draw(reading, tree_rngs[tree])
             places = place[rows]
             in_bag[tree, places[places >= 0]] = True

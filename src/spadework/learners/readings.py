@@ -24,15 +24,16 @@ class Draws(NamedTuple):
 class Reading(NamedTuple):
     """A training set: normal and anomalous rows, and the rows a leaf must hold.
 
-    Where one side is ``mixed``, as unlabeled rows are, no more of it is drawn than
+    Where one side is a mixture, as unlabeled rows are, no more of it is drawn than
     there are rows of the pure side: every tree then sees few of the rows that are
-    there by mistake (Mordelet and Vert 2014).
+    there by mistake (Mordelet and Vert 2014). Trees on few draws may look at
+    ``many_columns``.
     """
 
     normal: Draws
     anomalous: Draws
     min_leaf: int
-    mixed: bool
+    many_columns: bool
 
 
 def make_readings(
@@ -74,7 +75,7 @@ def make_readings(
             draws(normals, len(normals)),
             draws(anomalies, len(anomalies)),
             min_leaf,
-            mixed=False,
+            many_columns=False,
         )
     if len(anomalies) and len(unlabeled):
         others = np.concatenate([unlabeled, normals])
@@ -83,7 +84,7 @@ def make_readings(
             draws(others, n_draws),
             draws(anomalies, n_draws),
             leaf(len(anomalies)),
-            mixed=True,
+            many_columns=True,
         )
     if len(normals) and len(unlabeled):
         n_draws = max(len(normals), 5)
@@ -91,7 +92,7 @@ def make_readings(
             draws(normals, n_draws),
             draws(unlabeled, n_draws),
             leaf(len(normals)),
-            mixed=True,
+            many_columns=False,
         )
     sides = {
         kind: _with_pseudo(rows, unlabeled[targets == kind], alphas[kind])
@@ -101,7 +102,7 @@ def make_readings(
         normal, anomalous = (
             draws(rows, len(rows), weights) for rows, weights in sides.values()
         )
-        readings[PSEUDO] = Reading(normal, anomalous, min_leaf, mixed=False)
+        readings[PSEUDO] = Reading(normal, anomalous, min_leaf, many_columns=False)
     return readings
 
 
