@@ -24,9 +24,10 @@ test: setup
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
 	$(PY) -m pytest -n auto -q
+	folder=$$(mktemp -d) && $(VENV)/bin/spadework bench --quick --out $$folder && rm -r $$folder
 
 bench: setup
 	$(PY) -m benchmarks.speed
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) experiments-quick .pytest_cache .ruff_cache .hypothesis build dist

@@ -42,13 +42,14 @@ def test_the_forest_does_not_load_torch():
 
 def test_both_learners_work_without_table_and_terminal_libraries():
     code = (
-        "import sys\n"
+        "import builtins\n"
         "absent = {'pandas', 'polars', 'pyarrow', 'rich', 'typer', 'safetensors'}\n"
-        "class Absent:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.split('.')[0] in absent:\n"
-        "            raise ModuleNotFoundError(name)\n"
-        "sys.meta_path.insert(0, Absent())\n"
+        "real = builtins.__import__\n"
+        "def without(name, *rest, **more):\n"
+        "    if name.split('.')[0] in absent:\n"
+        "        raise ModuleNotFoundError(name)\n"
+        "    return real(name, *rest, **more)\n"
+        "builtins.__import__ = without\n"
         "import numpy as np\n"
         "from spadework import SPADE, NetworkLearner\n"
         "X = np.random.default_rng(0).random((60, 3))\n"

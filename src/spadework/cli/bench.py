@@ -104,6 +104,19 @@ def report(
     print(folder / "report.md", folder / "report.html", sep="\n")
 
 
+@bench.command()
+def precision(
+    results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path(
+        "experiments"
+    ),
+) -> None:
+    """Measure how pure pseudo-labels are over the score, for figure 4."""
+    from spadework.benchmark.precision import write_precision
+
+    write_precision(results)
+    print(results / "precision")
+
+
 @bench.command("list")
 def list_names() -> None:
     """List tables and methods."""
