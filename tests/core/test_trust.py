@@ -1,0 +1,137 @@
+"""Readings of the unlabeled rows are weighed by held-out labels alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from spadework.core.trust import (
+    AS_NORMAL,
+    AS_SUSPECT,
+    LABELS,
+    ONE_CLASS,
+    PSEUDO,
+    auc,
+    weigh_readings,
+)
+
+Scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
+
+
+def made(rng, labels, *, anomalies=0.0, normals=0.0, hidden=0.0, called=None):
+    """Held-out scores: each kind of row is shifted, and so are rows that are called."""
+    scores = rng.normal(size=len(labels))
+    scores[labels == 1] += anomalies
+    scores[labels == 0] += normals
+    if called is not None:
+        scores[called] += hidden
+    return scores
+
+
+@pytest.fixture
+def rows():
+    """300 labels, of which 20 are anomalies and 60 normals, and 30 pseudo-anomalies."""
+    labels = np.repeat([1, 0, -1], [20, 60, 220]).astype(np.int8)
+    called = np.zeros(300, dtype=bool)
+    called[-30:] = True
+    return np.random.default_rng(0), labels, called
+
+
+@given(Scores, Scores)
+def test_auc_is_that_of_scikit_learn(high, low):
+    truth = [1] * len(high) + [0] * len(low)
+    expected = roc_auc_score(truth, high + low)
+    assert auc(np.array(high), np.array(low)) == pytest.approx(expected)
+
+
+def test_auc_of_nothing_is_none():
+    assert auc(np.empty(0), np.ones(3)) is None
+    assert auc(np.ones(3), np.empty(0)) is None
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+def test_weights_are_shares_of_one_whatever_the_scores(seed, anomalies, normals):
+    rng = np.random.default_rng(seed)
+    kinds = [-1] + [1] * anomalies + [0] * normals
+    labels = rng.choice(kinds, 50).astype(np.int8)
+    names = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS)
+    scores = {name: rng.normal(size=50) for name in names}
+    trust = weigh_readings(scores, labels, rng.random(50) < 0.2)
+    assert sum(trust.weights.values()) == pytest.approx(1)
+    assert all(0 <= weight <= 1 for weight in trust.weights.values())
+
+
+def test_a_reading_that_ranks_labeled_anomalies_low_does_not_count(rows):
+    rng, labels, called = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0),
+        AS_SUSPECT: made(rng, labels, anomalies=-3.0),
+    }
+    trust = weigh_readings(scores, labels, called)
+    assert trust.weights[AS_SUSPECT] == 0
+    assert trust.evidence[LABELS].recall > 0.95
+
+
+def test_labels_alone_give_way_when_labeled_normals_look_risky(rows):
+    rng, labels, called = rows
+    as_normal = made(rng, labels, anomalies=3.0, normals=3.0)
+    scores = {LABELS: made(rng, labels, anomalies=3.0), AS_NORMAL: as_normal}
+    trust = weigh_readings(scores, labels, called)
+    assert trust.riskiness > 0.9
+    assert trust.weights[AS_NORMAL] > 0.9
+
+
+def test_unlabeled_rows_are_not_taken_for_normal_when_labeled_normals_are_fair(rows):
+    rng, labels, called = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0),
+        AS_NORMAL: made(rng, labels, anomalies=3.0, normals=-0.2),
+    }
+    assert weigh_readings(scores, labels, called).weights[LABELS] > 0.9
+
+
+def test_suspicion_counts_less_the_better_normals_and_unlabeled_rows_differ(rows):
+    rng, labels, called = rows
+    shares = []
+    for shift in (0.0, -1.0, -4.0):
+        scores = {
+            LABELS: made(rng, labels, anomalies=3.0),
+            AS_SUSPECT: made(rng, labels, anomalies=3.0, normals=shift),
+        }
+        shares.append(weigh_readings(scores, labels, called).weights[AS_SUSPECT])
+    assert shares == sorted(shares, reverse=True)
+    assert shares[-1] < 0.02
+
+
+def test_pseudo_labels_that_the_labels_contradict_are_not_used(rows):
+    rng, labels, called = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0, called=called, hidden=-2.0),
+        PSEUDO: made(rng, labels, anomalies=3.0, called=called, hidden=9.0),
+        ONE_CLASS: made(rng, labels, anomalies=3.0, called=called, hidden=9.0),
+    }
+    trust = weigh_readings(scores, labels, called)
+    assert trust.weights[PSEUDO] == trust.weights[ONE_CLASS] == 0
+    assert "pseudo-labels not used" in str(trust)
+
+
+def test_pseudo_labels_that_the_labels_confirm_count_in_full(rows):
+    rng, labels, called = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=9.0, called=called, hidden=3.0),
+        PSEUDO: made(rng, labels),
+    }
+    trust = weigh_readings(scores, labels, called)
+    assert trust.weights[PSEUDO] == pytest.approx(0.5)
+    assert "pseudo-labels used at weight 0.50" in str(trust)
+
+
+def test_without_labeled_anomalies_nothing_contradicts_pseudo_labels(rows):
+    rng, labels, called = rows
+    labels = np.where(labels == 1, np.int8(-1), labels)
+    scores = {name: made(rng, labels) for name in (AS_SUSPECT, PSEUDO, ONE_CLASS)}
+    trust = weigh_readings(scores, labels, called)
+    assert trust.agreement is None
+    assert trust.weights[PSEUDO] >= 0.5
+    assert trust.weights[ONE_CLASS] == 0
