@@ -30,7 +30,8 @@ from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import write_whole
 from spadework.labels import LabelCensus
-from spadework.learners.forest import ForestLearner, ForestModel, Oddness, ReadingModel
+from spadework.learners.blend import ForestModel, Oddness, ReadingModel
+from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.validation import check_parameters

@@ -37,12 +37,14 @@ def run(
     method: Annotated[
         list[str] | None, typer.Option(help="Only this method; may be repeated.")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="Seeds 0 to N - 1 [5].")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Seeds 0 to N - 1 (5 by default).")
+    ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Runs at a time [one for each core].")
+        int | None, typer.Option(help="Runs at a time (one for each core).")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the results [experiments].")
+        Path | None, typer.Option(help="Folder of the results (experiments).")
     ] = None,
     quick: Annotated[
         bool,
@@ -93,7 +95,7 @@ def report(
         "experiments"
     ),
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the report [beside the results].")
+        Path | None, typer.Option(help="Folder of the report (beside the results).")
     ] = None,
 ) -> None:
     """Build report.md and report.html from the results."""

@@ -1,0 +1,149 @@
+"""The fitted forest: readings as trees or one-class models, blended by rank."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from spadework.core.pseudo_labels import Members, log_scale
+from spadework.core.trees import FlatForest
+from spadework.errors import InputError
+from spadework.labels import UNLABELED
+from spadework.learners.contract import Floats, Scaler
+
+SCALE_ROWS = 10_000
+"""Unlabeled rows, at most, that one-class scores find their scale on."""
+
+N_KNOTS = 257
+MAX_LOG_ODDS = 9.0
+"""Where ranks are cut: beyond one row in 8,000, scores themselves decide."""
+
+
+@dataclass(frozen=True)
+class Oddness:
+    """How odd the one-class classifiers find a row, on a log scale.
+
+    Attributes
+    ----------
+    members : Members
+    scaler : MinMaxScaler or QuantileScaler
+    origin, unit : ndarray of shape (n_members,)
+        Lowest score of unlabeled rows by each member, and how far above it their
+        median lies: they bring members to one scale.
+    """
+
+    members: Members
+    scaler: Scaler
+    origin: Floats
+    unit: Floats
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Mean of the members' scores, (n_samples,)."""
+        scores = self.members.score(self.scaler.transform(X))
+        return log_scale(scores, self.origin, self.unit).mean(axis=1)
+
+
+def fit_oddness(
+    members: Members, scaler: Scaler, X: NDArray[np.floating], labels: NDArray[np.int8]
+) -> Oddness:
+    """Find the scale of every member on unlabeled rows, a sample if there are many."""
+    unlabeled = np.flatnonzero(labels == UNLABELED)
+    sample = unlabeled[:: max(1, len(unlabeled) // SCALE_ROWS)]
+    scores = members.score(scaler.transform(X[sample]))
+    origin = scores.min(axis=0)
+    return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
+
+
+class GrownReading(NamedTuple):
+    """What scores rows by a reading, and its held-out scores of the judged rows."""
+
+    scorer: FlatForest | Oddness
+    held_out: Floats
+
+
+@dataclass(frozen=True)
+class ReadingModel:
+    """A reading's trees, or its one-class models, and a map from scores to ranks.
+
+    Attributes
+    ----------
+    weight : float
+    scorer : FlatForest or Oddness
+        The scores of trees are mean leaf shares of anomalies.
+    knots, log_odds : ndarray of shape (n_knots,)
+        Scores, and the log-odds of their rank among unlabeled training rows.
+    """
+
+    weight: float
+    scorer: FlatForest | Oddness
+    knots: Floats
+    log_odds: Floats
+
+    def __post_init__(self) -> None:
+        rising = (np.diff(self.knots) > 0).all() and (np.diff(self.log_odds) > 0).all()
+        if self.knots.shape != self.log_odds.shape or not len(self.knots) or not rising:
+            raise InputError("a reading needs knots that rise, with as many log-odds")
+        if not 0 < self.weight <= 1:
+            raise InputError(f"the weight of a reading is {self.weight!r}, not 0 to 1")
+
+    def rank(self, scores: Floats) -> Floats:
+        """Log-odds of the rank of scores, (n_samples,)."""
+        return np.interp(scores, self.knots, self.log_odds)
+
+
+@dataclass(frozen=True)
+class ForestModel:
+    """Readings blended: scores are weighted means of log-odds of ranks.
+
+    Attributes
+    ----------
+    readings : tuple of ReadingModel
+    scaler : MinMaxScaler or QuantileScaler
+        For the pseudo-labeler; the trees take rows as they are.
+    """
+
+    readings: tuple[ReadingModel, ...]
+    scaler: Scaler
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Weighted mean over the readings, (n_samples,)."""
+        return self.blend([reading.scorer.score(X) for reading in self.readings])
+
+    def blend(self, scores: list[Floats]) -> Floats:
+        """Blend the scores of all readings, each of shape (n_samples,)."""
+        ranks = [
+            reading.weight * reading.rank(each)
+            for reading, each in zip(self.readings, scores, strict=True)
+        ]
+        return np.sum(ranks, axis=0) / sum(reading.weight for reading in self.readings)
+
+    def probability(self, scores: Floats, threshold: float) -> Floats:
+        """Shift the log-odds of the ranks by the threshold's, (n_samples,)."""
+        return expit(scores - threshold)
+
+    def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Scaled features."""
+        return self.scaler.transform(X)
+
+
+def fit_reading(
+    grown: GrownReading, weight: float, labels: NDArray[np.int8]
+) -> ReadingModel:
+    """Map a reading's scores to ranks among unlabeled rows, or all if none is.
+
+    Knots lie evenly in log-odds, so that ranks are finest at both ends, where
+    anomalies are. Beyond the outermost rows the score itself goes on rising.
+    """
+    unlabeled = labels == UNLABELED
+    reference = grown.held_out[unlabeled] if unlabeled.any() else grown.held_out
+    limit = min(MAX_LOG_ODDS, np.log(2 * len(reference)))
+    odds = np.linspace(-limit, limit, N_KNOTS)
+    values = np.quantile(reference, expit(odds))
+    reach = 1 + np.ptp(values)
+    values = np.append(values, [values[0] - reach, values[-1] + reach])
+    odds = np.append(odds, [-limit - 1, limit + 1])
+    knots, inverse = np.unique(values, return_inverse=True)
+    log_odds = np.bincount(inverse, odds) / np.bincount(inverse)
+    return ReadingModel(weight, grown.scorer, knots, log_odds)
