@@ -1,0 +1,71 @@
+"""Readings are blended by rank: monotone, comparable, and finest where anomalies are."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import logit
+
+from spadework.core.trees import FlatForest
+from spadework.errors import InputError
+from spadework.learners.blend import ForestModel, GrownReading, ReadingModel, fit_reading
+
+STUMP = FlatForest(
+    n_features=1,
+    roots=np.array([0]),
+    feature=np.array([0]),
+    threshold=np.array([np.inf], dtype=np.float32),
+    left=np.array([0]),
+    value=np.array([0.5]),
+)
+Shares = st.lists(st.floats(0, 1, width=32), min_size=2, max_size=60)
+
+
+def reading(held_out, labels=None, weight=1.0):
+    held_out = np.array(held_out, dtype=float)
+    labels = np.full(len(held_out), -1, np.int8) if labels is None else labels
+    return fit_reading(GrownReading(STUMP, held_out), weight, labels)
+
+
+@given(Shares, Shares)
+def test_a_higher_score_never_ranks_lower(reference, scores):
+    ordered = np.sort(np.array(scores, dtype=float))
+    assert (np.diff(reading(reference).rank(ordered)) >= 0).all()
+
+
+@given(Shares)
+def test_scores_beyond_all_others_still_rise(reference):
+    ranks = reading(reference).rank(max(reference) + np.array([0.0, 0.2, 0.4]))
+    assert (np.diff(ranks) > 0).all()
+
+
+def test_the_middle_has_rank_one_half_and_the_ninetieth_percentile_nine_tenths():
+    ranks = reading(np.linspace(0, 1, 1001)).rank(np.array([0.5, 0.9]))
+    np.testing.assert_allclose(ranks, logit([0.5, 0.9]), atol=0.01)
+
+
+def test_ranks_are_those_among_unlabeled_rows():
+    labels = np.repeat(np.array([1, -1], np.int8), [50, 101])
+    held_out = np.concatenate([np.full(50, 0.99), np.linspace(0, 0.5, 101)])
+    assert reading(held_out, labels).rank(np.array([0.25])) == pytest.approx(0, abs=0.01)
+
+
+def test_equal_scores_everywhere_are_no_error():
+    assert np.isfinite(reading([0.3] * 20).rank(np.array([0.0, 0.3, 1.0]))).all()
+
+
+def test_a_blend_is_the_weighted_mean_of_ranks():
+    spread = np.linspace(0, 1, 101)
+    models = (reading(spread, weight=0.75), reading(spread**2, weight=0.25))
+    shares = [np.array([0.4, 0.8]), np.array([0.1, 0.6])]
+    expected = 0.75 * models[0].rank(shares[0]) + 0.25 * models[1].rank(shares[1])
+    blended = ForestModel(models, scaler=None).blend(shares)
+    np.testing.assert_allclose(blended, expected)
+
+
+@pytest.mark.parametrize(
+    ("weight", "knots"), [(0.0, [0.0, 1.0]), (2.0, [0.0, 1.0]), (1.0, [1.0, 0.0])]
+)
+def test_a_reading_that_makes_no_sense_is_refused(weight, knots):
+    with pytest.raises(InputError):
+        ReadingModel(weight, STUMP, np.array(knots), np.array([0.0, 1.0]))
