@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -88,78 +89,29 @@ def _paper(seed: int, ablation: str | None = None, **parameters: Any) -> Anomaly
     return SPADE.paper(random_state=seed, **changes, **parameters)
 
 
-def _supervised(seed: int, **parameters: Any) -> AnomalyDetector:
-    from spadework.baselines.supervised import Supervised
+def _baseline(name: str, **parameters: Any) -> Callable[[int], AnomalyDetector]:
+    """Return a maker of ``module.Class`` among the baselines, imported when called."""
 
-    return Supervised(random_state=seed, **parameters)
+    def make(seed: int) -> AnomalyDetector:
+        module, class_name = name.split(".")
+        found = getattr(import_module(f"spadework.baselines.{module}"), class_name)
+        return found(random_state=seed, **parameters)
 
-
-def _one_class(seed: int, **parameters: Any) -> AnomalyDetector:
-    from spadework.baselines.one_class import OneClass
-
-    return OneClass(random_state=seed, **parameters)
-
-
-def _srr(seed: int) -> AnomalyDetector:
-    from spadework.baselines.srr import SRR
-
-    return SRR(random_state=seed)
+    return make
 
 
-def _vime(seed: int) -> AnomalyDetector:
-    from spadework.baselines.vime import VIME
-
-    return VIME(random_state=seed)
-
-
-def _dann(seed: int) -> AnomalyDetector:
-    from spadework.baselines.dann import DANN
-
-    return DANN(random_state=seed)
-
-
-def _elkan_noto(seed: int) -> AnomalyDetector:
-    from spadework.baselines.elkan_noto import WeightedElkanNoto
-
-    return WeightedElkanNoto(random_state=seed)
-
-
-def _bagging_pu(seed: int, **parameters: Any) -> AnomalyDetector:
-    from spadework.baselines.bagging_pu import BaggingPU
-
-    return BaggingPU(random_state=seed, **parameters)
-
-
-def _deep_sad(seed: int) -> AnomalyDetector:
-    from spadework.baselines.deep_sad import DeepSAD
-
-    return DeepSAD(random_state=seed)
-
-
-def _devnet(seed: int) -> AnomalyDetector:
-    from spadework.baselines.devnet import DevNet
-
-    return DevNet(random_state=seed)
-
-
-def _self_training(seed: int) -> AnomalyDetector:
-    from spadework.baselines.self_training import SelfTraining
-
-    return SelfTraining(random_state=seed)
-
-
-def _xgbod(seed: int, **parameters: Any) -> AnomalyDetector:
-    from spadework.baselines.xgbod import XGBOD
-
-    return XGBOD(random_state=seed, **parameters)
+_supervised = partial(_baseline, "supervised.Supervised")
+_one_class = partial(_baseline, "one_class.OneClass")
+_bagging_pu = partial(_baseline, "bagging_pu.BaggingPU")
+_xgbod = partial(_baseline, "xgbod.XGBOD")
 
 
 def _both_ways(
     classifier: str, label: str, *, library: str | None = None
 ) -> list[Method]:
     """Return a classifier on labels alone and with unlabeled rows as normal."""
-    alone = partial(_supervised, classifier=classifier)
-    negative = partial(_supervised, classifier=classifier, unlabeled="normal")
+    alone = _supervised(classifier=classifier)
+    negative = _supervised(classifier=classifier, unlabeled="normal")
     return [
         Method(classifier, label, alone, _PNU, library=library),
         Method(
@@ -170,9 +122,9 @@ def _both_ways(
 
 def _one_class_both_ways(name: str, label: str, model: str) -> list[Method]:
     """Return a one-class classifier on labeled normals, and on all but anomalies."""
-    negative = partial(_one_class, model=model, unlabeled="normal")
+    negative = _one_class(model=model, unlabeled="normal")
     return [
-        Method(f"occ_{name}", f"OCC, {label}", partial(_one_class, model=model), _NU),
+        Method(f"occ_{name}", f"OCC, {label}", _one_class(model=model), _NU),
         Method(f"negative_occ_{name}", f"Negative OCC, {label}", negative, _ALL),
     ]
 
@@ -184,30 +136,38 @@ _SPADES = [
 ]
 
 _PAPER_BASELINES = [
-    Method("supervised", "Supervised", _supervised, _PNU, "Supervised"),
+    Method("supervised", "Supervised", _supervised(), _PNU, "Supervised"),
     Method(
         "negative_supervised",
         "Negative Supervised",
-        partial(_supervised, unlabeled="normal"),
+        _supervised(unlabeled="normal"),
         _PU,
         "Negative Supervised",
     ),
-    Method("occ", "OCC", _one_class, _NU, "OCC"),
+    Method("occ", "OCC", _one_class(), _NU, "OCC"),
     Method(
         "negative_occ",
         "Negative OCC",
-        partial(_one_class, unlabeled="normal"),
+        _one_class(unlabeled="normal"),
         _ALL,
         "Negative OCC",
     ),
-    Method("srr", "Unsupervised OCC (SRR)", _srr, _ALL, "Unsupervised OCC"),
-    Method("vime", "VIME", _vime, _PNU, "VIME"),
-    Method("dann", "DANN", _dann, _PNU, "DANN"),
-    Method("elkan_noto", "Weighted Elkanoto", _elkan_noto, _PU, "Weighted Elkanoto"),
+    Method(
+        "srr", "Unsupervised OCC (SRR)", _baseline("srr.SRR"), _ALL, "Unsupervised OCC"
+    ),
+    Method("vime", "VIME", _baseline("vime.VIME"), _PNU, "VIME"),
+    Method("dann", "DANN", _baseline("dann.DANN"), _PNU, "DANN"),
+    Method(
+        "elkan_noto",
+        "Weighted Elkanoto",
+        _baseline("elkan_noto.WeightedElkanNoto"),
+        _PU,
+        "Weighted Elkanoto",
+    ),
     Method(
         "bagging_pu",
         "BaggingPU",
-        partial(_bagging_pu, bag="all", n_bags=10),
+        _bagging_pu(bag="all", n_bags=10),
         _PU,
         "BaggingPU",
     ),
@@ -221,15 +181,17 @@ _OTHER_BASELINES = [
     *_both_ways("catboost", "CatBoost", library="catboost"),
     *_one_class_both_ways("isolation_forest", "isolation forest", "isolation_forest"),
     *_one_class_both_ways("svm", "SVM", "svm"),
-    Method("bagging_pu_balanced", "BaggingPU, balanced", _bagging_pu, _PU),
-    Method("deep_sad", "Deep SAD", _deep_sad, _ALL),
-    Method("devnet", "DevNet", _devnet, _PU),
-    Method("self_training", "Self-training", _self_training, _PNU),
-    Method("xgbod", "XGBOD-style", _xgbod, _PNU),
+    Method("bagging_pu_balanced", "BaggingPU, balanced", _bagging_pu(), _PU),
+    Method("deep_sad", "Deep SAD", _baseline("deep_sad.DeepSAD"), _ALL),
+    Method("devnet", "DevNet", _baseline("devnet.DevNet"), _PU),
+    Method(
+        "self_training", "Self-training", _baseline("self_training.SelfTraining"), _PNU
+    ),
+    Method("xgbod", "XGBOD-style", _xgbod(), _PNU),
     Method(
         "negative_xgbod",
         "Negative XGBOD-style",
-        partial(_xgbod, unlabeled="normal"),
+        _xgbod(unlabeled="normal"),
         _PU,
     ),
 ]
