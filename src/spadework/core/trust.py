@@ -77,15 +77,16 @@ class Trust:
         if PSEUDO not in self.weights:
             return "no pseudo-labels: every row was labeled, or they were not asked for"
         if self.agreement is None:
-            return f"pseudo-labels used at weight {weight:.2f}: no label contradicts them"
+            return f"pseudo-labels used at weight {weight:.2f}: no label can judge them"
         agreement = f"AUC {self.agreement:.2f}"
         if weight == 0:
             return (
                 f"pseudo-labels not used: the one-class models contradict what the "
                 f"labels say ({agreement}); scores come from labels and unlabeled rows"
             )
+        how_far = "agree" if self.agreement >= FULL_AGREEMENT else "agree in part"
         return (
-            f"pseudo-labels used at weight {weight:.2f}: consensus and labels agree, "
+            f"pseudo-labels used at weight {weight:.2f}: consensus and labels {how_far}, "
             f"{agreement}"
         )
 
