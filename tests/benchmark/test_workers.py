@@ -105,3 +105,14 @@ def test_an_error_at_our_end_is_raised_and_ends_the_processes():
         )
     assert next(jobs) == 1  # nothing was begun after the error
     assert multiprocessing.active_children() == []
+
+
+def test_a_worker_computes_on_one_thread_and_the_environment_is_left_as_it_was(
+    monkeypatch,
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    ended, _ = run_all(worker_jobs.count_threads, ["one"], n_workers=1)
+    assert ended == [("one", 1)]
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "MKL_NUM_THREADS" not in os.environ

@@ -32,7 +32,7 @@ def do_as_told(job):
 
 def execute_or_die(run):
     """Run as `execute`, but for the first column, where seeds 0 to 2 end badly."""
-    from spadework.benchmark.runs import execute
+    from spadework.benchmark.measurement import execute
 
     if run.column.key == "xente-0.10" and run.seed < 3:
         do_as_told(("raise", "exit", "kill")[run.seed])
@@ -44,7 +44,7 @@ def hang(_):
 
 
 def execute_slowly(run):
-    from spadework.benchmark.runs import execute
+    from spadework.benchmark.measurement import execute
 
     time.sleep(0.1)
     return execute(run)
@@ -61,3 +61,11 @@ def sweep(folder):
     except KeyboardInterrupt:
         time.sleep(1)
         raise
+
+
+def count_threads(_):
+    """Threads that the libraries of numbers use in this process."""
+    import numpy  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    return max(each["num_threads"] for each in threadpool_info())

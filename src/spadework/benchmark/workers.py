@@ -14,6 +14,14 @@ Work = Callable[[Any], Any]
 
 _PROCESSES = multiprocessing.get_context("spawn")
 
+_ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+"""Libraries start their threads when they are imported, which is before a worker can
+keep to its core: on 16 cores, 16 workers of 16 threads each would wait for each other."""
+
 
 class JobError(Exception):
     """A job that raised, died or took too long; the message says which."""
@@ -124,12 +132,28 @@ def run_jobs(
 def _workers(work: Work, n_workers: int) -> Iterator[list[Worker]]:
     """Start workers and end them, come what may."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
-    workers = [Worker(work, cores[each % len(cores)]) for each in range(n_workers)]
+    with _environment(_ONE_THREAD):
+        workers = [Worker(work, cores[each % len(cores)]) for each in range(n_workers)]
+        try:
+            yield workers
+        finally:
+            for worker in workers:
+                worker.stop()
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set environment variables, which processes started meanwhile inherit."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
-        yield workers
+        yield
     finally:
-        for worker in workers:
-            worker.stop()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name)
+            else:
+                os.environ[name] = value
 
 
 def _serve(connection: Connection, work: Work, core: int) -> None:
