@@ -7,7 +7,11 @@ from sklearn.model_selection import train_test_split
 
 from conftest import mismatch_data
 from spadework.baselines import classifiers
-from spadework.baselines.elkan_noto import HOLD_OUT, WeightedElkanNoto
+from spadework.baselines.elkan_noto import (
+    HOLD_OUT,
+    WeightedElkanNoto,
+    anomaly_weights,
+)
 
 
 def forest(seed, *_):
@@ -17,6 +21,11 @@ def forest(seed, *_):
 @pytest.fixture(autouse=True)
 def small_forest(monkeypatch):
     monkeypatch.setitem(classifiers.CLASSIFIERS, "tuned_forest", forest)
+
+
+def weights_of(X, y, seed=0):
+    model, held_out = WeightedElkanNoto()._tell_labeled(X, y, np.random.default_rng(seed))
+    return anomaly_weights(model, X, y, held_out)
 
 
 def naive_weights(X, y, seed):
@@ -44,8 +53,7 @@ def naive_weights(X, y, seed):
 def test_weights_are_those_of_the_formula(seed):
     X, y, _ = mismatch_data(300, seed)
     X, y = X.astype(np.float32), y.astype(np.int8)
-    generator = np.random.default_rng(seed)
-    weights = WeightedElkanNoto()._anomaly_weights(X, y, generator)
+    weights = weights_of(X, y, seed)
     expected, c = naive_weights(X, y, seed)
     np.testing.assert_allclose(weights, expected, rtol=1e-9)
     assert 0 < c < 1
@@ -57,9 +65,7 @@ def test_weights_are_those_of_the_formula(seed):
 
 def test_unlabeled_anomalies_weigh_more_than_unlabeled_normals():
     X, y, truth = mismatch_data(400, seed=0, missed=0.0)
-    weights = WeightedElkanNoto()._anomaly_weights(
-        X.astype(np.float32), y.astype(np.int8), np.random.default_rng(0)
-    )
+    weights = weights_of(X.astype(np.float32), y.astype(np.int8))
     hidden = y == -1
     gap = weights[hidden & (truth == 1)].mean() - weights[hidden & (truth == 0)].mean()
     assert gap > 0.2
@@ -67,7 +73,15 @@ def test_unlabeled_anomalies_weigh_more_than_unlabeled_normals():
 
 def test_where_every_row_is_labeled_weights_are_the_labels(table):
     X, _, truth = table
-    weights = WeightedElkanNoto()._anomaly_weights(
-        X.astype(np.float32), truth.astype(np.int8), np.random.default_rng(0)
-    )
+    weights = weights_of(X.astype(np.float32), truth.astype(np.int8))
     np.testing.assert_array_equal(weights, truth)
+
+
+def test_without_refit_rows_are_ranked_by_the_chance_of_being_labeled():
+    X, y, _ = mismatch_data(300, seed=0)
+    detector = WeightedElkanNoto(refit=False, random_state=0).fit(X, y)
+    rows, labels = X.astype(np.float32), y.astype(np.int8)
+    model, _ = detector._tell_labeled(rows, labels, np.random.default_rng(0))
+    chance = model.predict_proba(rows)[:, 1]
+    order = np.argsort(chance)
+    assert (np.diff(detector.anomaly_score(X)[order]) >= 0).all()

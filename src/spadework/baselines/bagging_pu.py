@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
 from spadework.base import Floats, Labels, Rows
 from spadework.baselines.baseline import Baseline, new_seed
+from spadework.baselines.classifiers import make_classifier
 from spadework.errors import InputError
 from spadework.labels import ANOMALY
 
@@ -15,17 +15,19 @@ Bag = Literal["all", "balanced"]
 
 
 class BaggingPU(Baseline):
-    """Trees, each on all labeled anomalies and on draws from the other rows.
+    """Classifiers, each on all labeled anomalies and on draws from the other rows.
 
-    A training row is scored by the trees that have not drawn it.
+    A training row is scored by the classifiers that have not drawn it.
 
     Parameters
     ----------
+    classifier : str
+        A name in ``CLASSIFIERS``.
     n_bags : int
     bag : "all" or "balanced"
         As many draws as there are other rows, or as there are labeled anomalies.
-        The former with 10 bags is what the library that the paper used does by
-        default; its authors advise the latter.
+        The former is what the library that the paper used does by default; the
+        authors of the method advise the latter.
     """
 
     settings = ("PNU", "PU", "PN")
@@ -33,6 +35,7 @@ class BaggingPU(Baseline):
     def __init__(
         self,
         *,
+        classifier: str = "tree",
         n_bags: int = 100,
         bag: Bag = "balanced",
         threshold: Literal["auto"] | float = "auto",
@@ -42,6 +45,7 @@ class BaggingPU(Baseline):
         super().__init__(
             threshold=threshold, label_map=label_map, random_state=random_state
         )
+        self.classifier = classifier
         self.n_bags = n_bags
         self.bag: Bag = bag
 
@@ -54,23 +58,23 @@ class BaggingPU(Baseline):
         others = np.flatnonzero(labels != ANOMALY)
         n_draws = len(anomalies) if self.bag == "balanced" else len(others)
         targets = np.repeat([1, 0], [len(anomalies), n_draws])
-        self.trees_ = []
+        self.models_ = []
         total, count = np.zeros(len(X)), np.zeros(len(X))
         for _ in range(self.n_bags):
             drawn = rng.choice(others, n_draws)
-            tree = DecisionTreeClassifier(random_state=new_seed(rng))
-            tree.fit(X[np.concatenate([anomalies, drawn])], targets)
+            model = make_classifier(self.classifier, new_seed(rng), len(targets))
+            model.fit(X[np.concatenate([anomalies, drawn])], targets)
             unseen = np.ones(len(X), dtype=bool)
             unseen[drawn] = False
-            total[unseen] += _share(tree, X[unseen])
+            total[unseen] += _chance(model, X[unseen])
             count[unseen] += 1
-            self.trees_.append(tree)
+            self.models_.append(model)
         return total / np.maximum(count, 1)
 
     def _score(self, X: Rows) -> Floats:
-        return np.mean([_share(tree, X) for tree in self.trees_], axis=0)
+        return np.mean([_chance(model, X) for model in self.models_], axis=0)
 
 
-def _share(tree: DecisionTreeClassifier, X: Rows) -> Floats:
-    """Share of anomalies in the leaf of each row, (n_samples,)."""
-    return np.asarray(tree.predict_proba(X))[:, 1]
+def _chance(model: Any, X: Rows) -> Floats:
+    """Chance of an anomaly by one classifier, (n_samples,)."""
+    return np.asarray(model.predict_proba(X))[:, 1]

@@ -12,11 +12,18 @@ from sklearn.ensemble import (
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
+from spadework.baselines.kernel_svm import KernelSVM
 from spadework.errors import InputError
 
 TREE_ROWS = 32_768
 """Rows that a tree of the tuned forests draws at most, as those of our own forest."""
+
+
+def tree(seed: int, n_rows: int) -> Any:
+    """One tree, grown to the last row."""
+    return DecisionTreeClassifier(random_state=seed)
 
 
 def random_forest(seed: int, n_rows: int) -> Any:
@@ -56,14 +63,16 @@ def boosting(seed: int, n_rows: int) -> Any:
 
 def perceptron(seed: int, n_rows: int) -> Any:
     """Two hidden layers on standardised columns, in at most 256 steps an epoch."""
+    batch: Any = min(n_rows, max(200, n_rows // 256))
     network = MLPClassifier(
-        (64, 64),
-        alpha=1e-3,
-        batch_size=min(n_rows, max(200, n_rows // 256)),
-        max_iter=50,
-        random_state=seed,
+        (64, 64), alpha=1e-3, batch_size=batch, max_iter=50, random_state=seed
     )
     return make_pipeline(StandardScaler(), network)
+
+
+def svm(seed: int, n_rows: int) -> Any:
+    """Support vector machine with the settings of pulearn's own examples."""
+    return KernelSVM(C=10.0, gamma=0.4, random_state=seed)
 
 
 def xgboost(seed: int, n_rows: int) -> Any:
@@ -83,11 +92,13 @@ def catboost(seed: int, n_rows: int) -> Any:
 CLASSIFIERS: dict[str, Callable[[int, int], Any]] = {
     maker.__name__: maker
     for maker in (
+        tree,
         random_forest,
         tuned_forest,
         extra_trees,
         boosting,
         perceptron,
+        svm,
         xgboost,
         catboost,
     )

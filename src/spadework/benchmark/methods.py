@@ -102,6 +102,7 @@ def _baseline(name: str, **parameters: Any) -> Callable[[int], AnomalyDetector]:
 
 _supervised = partial(_baseline, "supervised.Supervised")
 _one_class = partial(_baseline, "one_class.OneClass")
+_elkan_noto = partial(_baseline, "elkan_noto.WeightedElkanNoto")
 _bagging_pu = partial(_baseline, "bagging_pu.BaggingPU")
 _xgbod = partial(_baseline, "xgbod.XGBOD")
 
@@ -160,15 +161,15 @@ _PAPER_BASELINES = [
     Method(
         "elkan_noto",
         "Weighted Elkanoto",
-        _baseline("elkan_noto.WeightedElkanNoto"),
-        _PU,
+        _elkan_noto(classifier="svm", refit=False),
+        ("PU",),
         "Weighted Elkanoto",
     ),
     Method(
         "bagging_pu",
         "BaggingPU",
-        _bagging_pu(bag="all", n_bags=10),
-        _PU,
+        _bagging_pu(classifier="svm", bag="all", n_bags=15),
+        ("PU",),
         "BaggingPU",
     ),
 ]
@@ -181,7 +182,8 @@ _OTHER_BASELINES = [
     *_both_ways("catboost", "CatBoost", library="catboost"),
     *_one_class_both_ways("isolation_forest", "isolation forest", "isolation_forest"),
     *_one_class_both_ways("svm", "SVM", "svm"),
-    Method("bagging_pu_balanced", "BaggingPU, balanced", _bagging_pu(), _PU),
+    Method("elkan_noto_forest", "Weighted Elkanoto, forest", _elkan_noto(), _PU),
+    Method("bagging_pu_balanced", "BaggingPU, balanced trees", _bagging_pu(), _PU),
     Method("deep_sad", "Deep SAD", _baseline("deep_sad.DeepSAD"), _ALL),
     Method("devnet", "DevNet", _baseline("devnet.DevNet"), _PU),
     Method(
