@@ -233,6 +233,13 @@ def test_results_that_no_table_has_a_place_for_are_counted_and_left_out(tmp_path
     assert "0.999" not in report.html
 
 
+def test_core_hours_count_a_run_once_that_two_tables_show():
+    shown = done("new_types", "thyroid", "spade", fit_seconds=3000.0, score_seconds=600.0)
+    twin = replace(shown, table="parts", column="thyroid-new_types")
+    other = replace(shown, seed=1)
+    assert survey([shown, twin, other]).core_hours == pytest.approx(2)
+
+
 # Tables
 
 

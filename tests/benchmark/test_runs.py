@@ -17,19 +17,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from test_xente import LATER, ROW, write
 
 from real_data import load_table
-from spadework.benchmark import methods, runs
+from spadework.benchmark import measurement, methods, runs
 from spadework.benchmark.datasets import DATASETS, get_dataset
+from spadework.benchmark.measurement import Run, auc_by_kind, execute, sample_rows
 from spadework.benchmark.methods import METHODS, Method
 from spadework.benchmark.results import read_result, read_results
-from spadework.benchmark.runs import (
-    Run,
-    Summary,
-    auc_by_kind,
-    execute,
-    plan,
-    run_benchmark,
-    sample_rows,
-)
+from spadework.benchmark.runs import Summary, plan, run_benchmark
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, get_table
 from spadework.benchmark.workers import JobError
@@ -65,11 +58,11 @@ def data_folder(tmp_path_factory):
 def made_data(data_folder, monkeypatch):
     """Make the made Xente the only data there is."""
     monkeypatch.setenv("SPADEWORK_DATA", str(data_folder))
-    runs._table.cache_clear()
-    runs._trial.cache_clear()
+    measurement._table.cache_clear()
+    measurement._trial.cache_clear()
     yield data_folder
-    runs._table.cache_clear()
-    runs._trial.cache_clear()
+    measurement._table.cache_clear()
+    measurement._trial.cache_clear()
 
 
 @pytest.fixture
@@ -147,7 +140,7 @@ def test_images_are_refused(monkeypatch, tmp_path):
         folder.mkdir(parents=True)
         (folder / "000.png").touch()
     with pytest.raises(InputError, match="mvtec_ad/bottle holds images"):
-        runs._table.__wrapped__("mvtec_ad/bottle", None)
+        measurement._table.__wrapped__("mvtec_ad/bottle", None)
 
 
 @st.composite
@@ -474,3 +467,29 @@ def test_a_sweep_that_is_ended_half_way_leaves_whole_results_and_goes_on(
     assert len(executed) == 32 - len(before)
     assert before.items() <= files_of(tmp_path).items()
     assert len(read_results(tmp_path)) == 32
+
+
+def test_a_question_of_two_tables_is_asked_once(executed, tmp_path):
+    chosen = {"datasets": ["xente"], "methods": ["spade"], "seeds": 1}
+    both = run_benchmark(tmp_path / "both", tables=["fraud", "parts"], **chosen)
+    assert both.done == 4
+    assert len(executed) == 2
+    found = {(r.table, r.column): r.auc for r in read_results(tmp_path / "both")}
+    for share in ("0.10", "0.20"):
+        twin = ("parts", f"xente-{share}-time_varying")
+        assert found["fraud", f"xente-{share}"] == found[twin]
+
+
+def test_an_answer_of_another_table_is_taken_over(executed, tmp_path):
+    chosen = {"datasets": ["xente"], "methods": ["spade"], "seeds": 1}
+    run_benchmark(tmp_path, tables=["fraud"], **chosen)
+    executed.clear()
+    assert run_benchmark(tmp_path, tables=["parts"], **chosen).done == 2
+    assert executed == []
+    assert {r.table for r in read_results(tmp_path)} == {"fraud", "parts"}
+
+
+def test_results_tell_which_code_made_them(executed, tmp_path):
+    run_benchmark(tmp_path, **CHOSEN, seeds=1)
+    digests = {r.versions["source"] for r in read_results(tmp_path)}
+    assert digests == {measurement.source_digest()}

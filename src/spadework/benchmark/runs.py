@@ -5,53 +5,30 @@ stopped goes on where it ended, and sweeps of several machines can be put togeth
 by copying files.
 """
 
-import os
-import platform
-import re
-import time
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, roc_auc_score
-
 from spadework.benchmark.datasets import get_dataset
+from spadework.benchmark.measurement import Run, execute, failed, identity
 from spadework.benchmark.methods import METHODS, get_method
 from spadework.benchmark.results import (
-    FAILED,
     OK,
     Result,
     read_result,
     result_path,
     write_result,
 )
-from spadework.benchmark.scenarios import LabeledTable, Trial
-from spadework.benchmark.tables import TABLES, Column, get_table
+from spadework.benchmark.tables import TABLES, get_table
 from spadework.benchmark.workers import JobError, run_jobs
 from spadework.core.trees import usable_cores
-from spadework.errors import DataError, InputError
-from spadework.labels import ANOMALY, NORMAL
+from spadework.errors import InputError
 from spadework.progress import progress
-from spadework.version import __version__
 
 SEEDS = 5
 LIMIT_SECONDS = 3600.0
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "xgboost-cpu", "catboost")
-
-
-class Run(NamedTuple):
-    """One run: a method on a column of a table with a seed."""
-
-    table: str
-    column: Column
-    method: str
-    seed: int
-    max_rows: int | None
 
 
 class Summary(NamedTuple):
@@ -115,20 +92,25 @@ def run_benchmark(
         if not absent & {run.column.dataset, run.method}
         and not _is_done(run, folder, retry_failed)
     ]
-    queue = _Queue(missing)
-    failed = 0
-    with progress("benchmark", len(missing), verbose=verbose) as advance:
+    twins = _by_question(plan(TABLES, datasets, methods, seeds, max_rows))
+    asked = _by_question(
+        run for run in missing if not _take_over(run, twins[_question(run)], folder)
+    )
+    queue = _Queue([runs[0] for runs in asked.values()])
+    n_failed = 0
+    with progress("benchmark", len(asked), verbose=verbose) as advance:
 
         def on_end(run: Run, answer: Result | JobError) -> None:
-            nonlocal failed
+            nonlocal n_failed
             if isinstance(answer, JobError):
-                failed += 1
-                answer = _failed(run, str(answer))
-            write_result(answer, folder)
+                answer = failed(run, str(answer))
+                n_failed += len(asked[_question(run)])
+            for twin in asked[_question(run)]:
+                write_result(replace(answer, **identity(twin)), folder)
             shown = answer.reason or f"AUC {answer.auc:.3f}"
             advance(f"{run.table} {run.column.key} {run.method} {run.seed}: {shown}")
 
-        n_workers = min(n_jobs or usable_cores(), len(missing))
+        n_workers = min(n_jobs or usable_cores(), len(asked))
         run_jobs(
             execute,
             queue.take,
@@ -138,7 +120,7 @@ def run_benchmark(
         )
     found = sum(_is_done(run, folder, retry_failed=False) for run in wanted)
     found -= len(missing)
-    return Summary(len(missing) - failed, failed, found, tuple(sorted(absent)))
+    return Summary(len(missing) - n_failed, n_failed, found, tuple(sorted(absent)))
 
 
 def plan(
@@ -164,61 +146,6 @@ def plan(
     ]
 
 
-def execute(run: Run) -> Result:
-    """Fit, score and measure; called in a process of its own."""
-    trial = _trial(run.column, run.seed, run.max_rows)
-    detector = METHODS[run.method].make(run.seed)
-    _forget_peak_memory()
-    start = time.perf_counter()
-    detector.fit(trial.X, trial.y)
-    fitted = time.perf_counter()
-    scores = detector.anomaly_score(trial.X_test)
-    scored = time.perf_counter()
-    overall, given, missed = auc_by_kind(scores, trial.kind_test, trial.given)
-    return Result(
-        **_identity(run),
-        auc=overall,
-        auc_given=given,
-        auc_missed=missed,
-        average_precision=float(average_precision_score(trial.kind_test > 0, scores)),
-        fit_seconds=round(fitted - start, 4),
-        score_seconds=round(scored - fitted, 4),
-        peak_memory_mb=_peak_memory_mb(),
-        n_train=len(trial.X),
-        n_test=len(trial.X_test),
-        n_labeled_anomalies=int((trial.y == ANOMALY).sum()),
-        n_labeled_normals=int((trial.y == NORMAL).sum()),
-        config={name: repr(value) for name, value in detector.get_params().items()},
-        versions=_versions(),
-    )
-
-
-def auc_by_kind(
-    scores: NDArray[np.float64], kind: NDArray[np.int64], given: tuple[int, ...]
-) -> tuple[float, float | None, float | None]:
-    """AUC of normal rows against all, the given and the missed kinds of anomaly.
-
-    Parameters
-    ----------
-    scores, kind : ndarray of shape (n_test,)
-        Kind 0 is normal.
-    given : tuple of int
-        Kinds that could have been labeled.
-    """
-    anomalous, is_given = kind > 0, np.isin(kind, given)
-
-    def auc(rows: NDArray[np.bool_]) -> float | None:
-        if not (anomalous & rows).any():
-            return None
-        return float(roc_auc_score(anomalous[rows], scores[rows]))
-
-    overall = auc(np.ones(len(kind), dtype=bool))
-    if overall is None:
-        raise DataError("the test rows hold no anomaly, so there is no AUC")
-    missed = auc(~is_given) if (anomalous & ~is_given).any() else None
-    return overall, auc(~anomalous | is_given), missed
-
-
 class _Queue:
     """Runs by trial: a worker stays with its trial, then takes up the fullest."""
 
@@ -241,33 +168,33 @@ class _Queue:
         return self._waiting[key].pop()
 
 
+def _question(run: Run) -> tuple[Any, ...]:
+    """Name what a run asks; tables that share a question share its answer."""
+    return *_trial_of(run), run.method
+
+
+def _by_question(runs: Iterable[Run]) -> dict[Any, list[Run]]:
+    """Group runs whose result is the same."""
+    asked: dict[Any, list[Run]] = defaultdict(list)
+    for run in runs:
+        asked[_question(run)].append(run)
+    return dict(asked)
+
+
+def _take_over(run: Run, twins: list[Run], folder: Path) -> bool:
+    """Copy the result of the same question in another table, where there is one."""
+    for twin in twins:
+        if _is_done(twin, folder, retry_failed=True):
+            result = read_result(_path(twin, folder))
+            write_result(replace(result, **identity(run)), folder)
+            return True
+    return False
+
+
 def _trial_of(run: Run) -> tuple[Any, ...]:
     """Name the data of a run; runs of one trial share them."""
     column = run.column
     return column.dataset, column.scenario, column.share, run.seed
-
-
-@lru_cache(maxsize=1)
-def _trial(column: Column, seed: int, max_rows: int | None) -> Trial:
-    return column.trial(_table(column.dataset, max_rows), seed)
-
-
-@lru_cache(maxsize=1)
-def _table(name: str, max_rows: int | None) -> LabeledTable:
-    table = get_dataset(name).load()
-    if not isinstance(table, LabeledTable):
-        raise InputError(f"{name} holds images; this benchmark runs on tables")
-    return table if max_rows is None else sample_rows(table, max_rows)
-
-
-def sample_rows(table: LabeledTable, max_rows: int) -> LabeledTable:
-    """Draw rows of a table, kept in their order; each side of a split by its share."""
-    if len(table.X) <= max_rows:
-        return table
-    rng = np.random.default_rng(0)
-    rows = np.sort(rng.choice(len(table.X), max_rows, replace=False))
-    n_train = None if table.n_train is None else int((rows < table.n_train).sum())
-    return LabeledTable(table.X[rows], table.kind[rows], table.given, n_train)
 
 
 def _absent(runs: list[Run]) -> set[str]:
@@ -281,60 +208,12 @@ def _absent(runs: list[Run]) -> set[str]:
 
 def _is_done(run: Run, folder: Path, retry_failed: bool) -> bool:
     """Tell whether a run has left a result that stands."""
-    path = result_path(folder, run.table, run.column.key, run.method, run.seed)
+    path = _path(run, folder)
     if not path.exists():
         return False
     return read_result(path).status == OK or not retry_failed
 
 
-def _identity(run: Run) -> dict[str, Any]:
-    """Return the fields that say which run it is."""
-    column = run.column
-    return {
-        "table": run.table,
-        "column": column.key,
-        "dataset": column.dataset,
-        "scenario": column.scenario,
-        "share": column.share,
-        "setting": column.setting,
-        "method": run.method,
-        "seed": run.seed,
-    }
-
-
-def _failed(run: Run, reason: str) -> Result:
-    """Record a run that failed."""
-    return Result(**_identity(run), status=FAILED, reason=reason, versions=_versions())
-
-
-@lru_cache
-def _versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
-    found = {"spadework": __version__, "python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _forget_peak_memory() -> None:
-    """Start measuring the peak memory of this process anew, where Linux can."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return
-
-
-def _peak_memory_mb() -> float:
-    """Peak memory of this process in megabytes."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        if found:
-            return round(int(found[1]) / 1024, 1)
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1 << 20 if os.uname().sysname == "Darwin" else 1024), 1)
+def _path(run: Run, folder: Path) -> Path:
+    """Where a run leaves its result."""
+    return result_path(folder, run.table, run.column.key, run.method, run.seed)

@@ -68,13 +68,16 @@ class Failure(NamedTuple):
 class Overview(NamedTuple):
     """What was run: counts, seeds, failures, versions by library.
 
-    ``n_unknown`` counts results that no table has a place for.
+    ``n_unknown`` counts results that no table has a place for. ``core_hours`` is the
+    time of fitting and scoring, each run on one core and counted once where tables
+    share it.
     """
 
     n_runs: int
     n_unknown: int
     n_failed: int
     n_seeds: int
+    core_hours: float
     failures: list[Failure]
     versions: dict[str, list[str]]
 
@@ -166,9 +169,21 @@ def survey(results: list[Result]) -> Overview:
         sum(not _is_known(result) for result in results),
         sum(result.status == FAILED for result in results),
         len({result.seed for result in results}),
+        _core_hours(results),
         _failures(results),
         {library: sorted(found) for library, found in sorted(versions.items())},
     )
+
+
+def _core_hours(results: list[Result]) -> float:
+    """Sum the time of all runs, a question that several tables ask counted once."""
+    seconds = {
+        (run.dataset, run.scenario, run.share, run.method, run.seed): (
+            (run.fit_seconds or 0.0) + (run.score_seconds or 0.0)
+        )
+        for run in results
+    }
+    return sum(seconds.values()) / 3600
 
 
 def _failures(results: list[Result]) -> list[Failure]:
