@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from conftest import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
-from spadework.core.matching import match_threshold, otsu_threshold
+from spadework.base import FALSE_ALARMS
+from spadework.core.matching import match_threshold
 from spadework.detector import PAPER_ABLATIONS
 from spadework.errors import InputError, LabelError
 
@@ -166,11 +167,20 @@ def test_threshold_matches_labeled_anomalies_to_unlabeled_rows(table, setting):
     assert detector.threshold_ == expected
 
 
-def test_threshold_is_otsus_where_no_anomaly_is_labeled(table):
+def test_where_no_anomaly_is_labeled_few_labeled_normals_lie_above_the_threshold(table):
     X, y, _ = table
     y = in_setting(y, "NU")
     detector = network().fit(X, y)
-    assert detector.threshold_ == otsu_threshold(detector.anomaly_score(X)[y == -1])
+    called = detector.predict(X)[y == 0]
+    assert called.mean() == pytest.approx(FALSE_ALARMS, abs=1 / len(called))
+
+
+def test_false_alarms_keep_to_their_share_on_fresh_normals_in_nu():
+    X, y, _ = mismatch_data(3_000, seed=0)
+    detector = forest().fit(X, in_setting(y, "NU"))
+    fresh, _, truth = mismatch_data(3_000, seed=1)
+    assert detector.predict(fresh)[truth == 0].mean() < 2 * FALSE_ALARMS
+    assert detector.predict(fresh)[truth == 1].mean() > 4 * FALSE_ALARMS
 
 
 def test_threshold_matches_against_all_rows_when_none_is_unlabeled():

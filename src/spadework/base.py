@@ -12,10 +12,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.core.matching import match_threshold, otsu_threshold
+from spadework.core.matching import match_threshold
 from spadework.errors import InputError, LabelError
 from spadework.labels import (
     ANOMALY,
+    NORMAL,
     UNLABELED,
     LabelCensus,
     count_labels,
@@ -33,6 +34,10 @@ from spadework.validation import (
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int8]
+
+
+FALSE_ALARMS = 0.05
+"""Share of labeled normals above the threshold where no anomaly is labeled."""
 
 
 class AnomalyDetector(ClassifierMixin, BaseEstimator):
@@ -139,7 +144,11 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
             )
 
     def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
-        """Partial matching of labeled anomalies, or Otsu, on training scores."""
+        """Decide on training scores: by labeled anomalies, or by labeled normals.
+
+        Partial matching finds how many unlabeled rows score like labeled anomalies.
+        Without any, the threshold is where few labeled normals would be called.
+        """
         if self.threshold != "auto":
             return float(self.threshold)
         scores, labels = scores[~np.isnan(scores)], labels[~np.isnan(scores)]
@@ -148,7 +157,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         anomalies = scores[labels == ANOMALY]
         if len(anomalies):
             return match_threshold(anomalies, reference, tail="upper")
-        return otsu_threshold(reference)
+        return float(np.quantile(scores[labels == NORMAL], 1 - FALSE_ALARMS))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -85,7 +85,8 @@ class SPADE(AnomalyDetector):
         How columns are scaled for the one-class classifiers and the network.
     threshold : "auto" or float
         Decision threshold on the anomaly score. "auto" matches the scores of the
-        labeled anomalies, or uses Otsu's method when there are none.
+        labeled anomalies, or, when there are none, lets one labeled normal in
+        twenty lie above it.
     label_map : mapping, optional
         From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
     random_state : int, numpy Generator or RandomState, or None
