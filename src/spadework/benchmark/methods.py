@@ -14,6 +14,8 @@ from spadework.errors import InputError
 ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
 """Weights of the pseudo-label loss in the sweep of figure 5."""
 
+PUBLISHED_ALPHA = 1.0
+
 _PNU, _PU, _NU = ("PNU",), ("PNU", "PU"), ("PNU", "NU")
 _ALL = ("PNU", "PU", "NU")
 
@@ -233,6 +235,7 @@ _ALPHAS = [
         _ALL,
     )
     for alpha in ALPHAS
+    if alpha != PUBLISHED_ALPHA
 ]
 
 METHODS: dict[str, Method] = {
@@ -258,5 +261,8 @@ ABLATED: tuple[str, ...] = ("spade_paper", *(method.name for method in _ABLATION
 PARTS: tuple[str, ...] = ("spade", *(method.name for method in _PARTS))
 """The default detector, and what is left of it without each of its parts."""
 
-SWEPT: tuple[str, ...] = tuple(method.name for method in _ALPHAS)
-"""Points of the alpha sweep."""
+SWEPT: tuple[str, ...] = tuple(
+    "spade_paper" if alpha == PUBLISHED_ALPHA else f"spade_paper_alpha_{alpha:g}"
+    for alpha in ALPHAS
+)
+"""Points of the alpha sweep, in the order of ``ALPHAS``."""

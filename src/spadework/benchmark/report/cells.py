@@ -163,9 +163,12 @@ def auc_heads(table: Table) -> list[Head]:
 def order_rows(table: Table) -> list[str]:
     """Return the methods of a table: the paper's in its order, ours, then the others.
 
-    Of the others, those that apply in no column come last.
+    Of the others, those that apply in no column come last. A table that has at most
+    one row of the paper is a series, and keeps its order.
     """
     rows = paper_rows(table.name)
+    if sum(METHODS[name].paper in rows for name in table.methods) < 2:
+        return list(table.methods)
 
     def place(name: str) -> tuple[int, bool]:
         row = METHODS[name].paper
