@@ -29,6 +29,7 @@ from spadework.benchmark.report.summary import (
     summarize,
     survey,
 )
+from spadework.benchmark.report.verdict import judge
 from spadework.benchmark.results import read_results
 from spadework.benchmark.tables import TABLES
 from spadework.errors import DataError
@@ -81,6 +82,7 @@ def _content(folder: Path) -> dict[str, Any]:
         "n_cells": n_cells,
         "n_all_cells": sum(len(TABLES[name].columns) for name in SUMMARIZED),
         "absent": [METHODS[name] for name in COMPARED if name not in _names(standings)],
+        "verdicts": judge(runs),
         "rank_chart": charts.draw_ranks(standings, n_cells) if standings else None,
         "tables": TABLES,
         "views": views,

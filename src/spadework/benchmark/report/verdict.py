@@ -1,0 +1,138 @@
+"""Where our SPADE stands, cell by cell: the paper, the best baseline, labels alone."""
+
+from statistics import mean, stdev
+from typing import NamedTuple
+
+from spadework.benchmark.methods import COMPARED, METHODS, Method
+from spadework.benchmark.report.cells import Head, Runs, auc_heads, measure_cell
+from spadework.benchmark.report.published import SPADE_ROW
+from spadework.benchmark.report.summary import OURS, SUMMARIZED
+from spadework.benchmark.results import OK
+from spadework.benchmark.tables import TABLES, Column, Table
+
+LABELS_ONLY = "spade_labels_only"
+HARM = 0.005
+"""AUC by which the default may stay below the same trees on labels alone."""
+
+
+class Rival(NamedTuple):
+    """The best other method in a cell, and the standard error of its mean."""
+
+    method: Method
+    mean: float
+    error: float
+
+
+class Verdict(NamedTuple):
+    """One cell: our mean, and what it is held against; None where that was not run.
+
+    ``labels_only`` is the mean difference to the same trees on labels alone, over
+    the seeds that both ran with.
+    """
+
+    table: Table
+    head: Head
+    ours: float
+    paper: float | None
+    rival: Rival | None
+    labels_only: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's SPADE."""
+        return None if self.paper is None else self.ours - self.paper
+
+    @property
+    def beats_paper(self) -> bool:
+        """Whether our mean, as it is shown, is at least the paper's."""
+        return self.difference is not None and round(self.difference, 3) >= 0
+
+    @property
+    def beats_rival(self) -> bool:
+        """Whether our mean is at least the rival's, less its standard error."""
+        return self.rival is not None and self.ours >= self.rival.mean - self.rival.error
+
+    @property
+    def harms(self) -> bool:
+        """Whether labels alone would have done clearly better."""
+        return self.labels_only is not None and self.labels_only < -HARM
+
+
+class Verdicts(NamedTuple):
+    """All cells, with the counts that matter."""
+
+    cells: list[Verdict]
+
+    @property
+    def against_paper(self) -> list[Verdict]:
+        """Cells that the paper has too."""
+        return [cell for cell in self.cells if cell.paper is not None]
+
+    @property
+    def against_rivals(self) -> list[Verdict]:
+        """Cells with another method: those of the AUC over all kinds."""
+        return [cell for cell in self.cells if cell.rival is not None]
+
+    @property
+    def against_labels(self) -> list[Verdict]:
+        """Cells in which labels alone were run."""
+        return [cell for cell in self.cells if cell.labels_only is not None]
+
+    @property
+    def mean_difference(self) -> float | None:
+        """Mean difference to the paper over its overall cells."""
+        gaps = [
+            cell.difference
+            for cell in self.against_paper
+            if cell.head.measure == "auc" and cell.difference is not None
+        ]
+        return mean(gaps) if gaps else None
+
+
+def judge(runs: Runs) -> Verdicts:
+    """Hold our SPADE against the paper, the best other method, and labels alone."""
+    cells = []
+    for table in (TABLES[name] for name in SUMMARIZED):
+        for head in auc_heads(table):
+            ours = measure_cell(runs, table, head.column, OURS, head.measure)
+            if ours.mean is None:
+                continue
+            overall = head.measure == "auc"
+            cells.append(
+                Verdict(
+                    table,
+                    head,
+                    ours.mean,
+                    ours.paper,
+                    _rival(runs, table, head.column) if overall else None,
+                    _labels_only(runs, table, head.column) if overall else None,
+                )
+            )
+    return Verdicts(cells)
+
+
+def _rival(runs: Runs, table: Table, column: Column) -> Rival | None:
+    """Find the best method that is not SPADE."""
+    rivals = []
+    for name in COMPARED:
+        values = runs.values(table.name, column.key, name, "auc")
+        if values and METHODS[name].paper != SPADE_ROW and name != "spade_network":
+            error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+            rivals.append(Rival(METHODS[name], mean(values), error))
+    return max(rivals, key=lambda rival: rival.mean, default=None)
+
+
+def _labels_only(runs: Runs, table: Table, column: Column) -> float | None:
+    """Mean of ours minus labels alone, over the seeds of both."""
+    key = f"{column.key}-{column.scenario}"
+    alone = {
+        run.seed: run.auc
+        for run in runs.of("parts", key, LABELS_ONLY)
+        if run.status == OK and run.auc is not None
+    }
+    gaps = [
+        run.auc - alone[run.seed]
+        for run in runs.of(table.name, column.key, OURS)
+        if run.seed in alone and run.auc is not None
+    ]
+    return mean(gaps) if gaps else None
