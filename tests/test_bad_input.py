@@ -281,6 +281,7 @@ def test_a_device_that_is_not_there_is_refused(device):
         (ForestLearner(n_trees=5, max_depth=0), "max_depth"),
         (ForestLearner(n_trees=5, min_samples_leaf=0), "min_samples_leaf"),
         (NetworkLearner(max_epochs=0), "max_epochs"),
+        (NetworkLearner(n_networks=0), "n_networks"),
         (NetworkLearner(max_epochs=1, batch_size=0), "batch_size"),
         (NetworkLearner(max_epochs=1, learning_rate=-1.0), "learning.rate"),
     ],

@@ -35,7 +35,7 @@ def forest(**parameters):
 
 
 def network(**parameters):
-    learner = NetworkLearner(warmup_epochs=2)
+    learner = NetworkLearner(n_networks=2, warmup_epochs=2)
     detector = SPADE(learner=learner, **{"random_state": 0, **parameters})
     return detector.set_params(**SHORT)
 

@@ -29,7 +29,7 @@ def forest(**parameters):
 
 def network(**parameters):
     learner = NetworkLearner(
-        max_epochs=6, warmup_epochs=2, batch_size=64, learning_rate=0.01
+        n_networks=1, max_epochs=6, warmup_epochs=2, batch_size=64, learning_rate=0.01
     )
     return SPADE(learner=learner, random_state=0, **parameters)
 

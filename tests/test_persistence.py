@@ -31,7 +31,7 @@ def small(**parameters):
 
 
 def tiny_network():
-    return NetworkLearner(max_epochs=2, warmup_epochs=1, batch_size=64)
+    return NetworkLearner(n_networks=2, max_epochs=2, warmup_epochs=1, batch_size=64)
 
 
 @cache
@@ -708,12 +708,13 @@ def test_a_signed_file_without_a_part_of_the_forest_is_refused(saved, name):
 
 
 def without_a_weight(header, arrays):
-    weights = find(header, "NetworkModel")["weights"]["$dict"]
+    weights = find(header, "NetworkModel")["weights"]["$tuple"][1]["$dict"]
     del weights[0]
 
 
 def weight_of_another_shape(header, arrays):
-    key = find(header, "NetworkModel")["weights"]["$dict"][-1][1]["$array"]
+    networks = find(header, "NetworkModel")["weights"]["$tuple"]
+    key = networks[1]["$dict"][-1][1]["$array"]
     arrays[key] = np.append(arrays[key], np.float32(0))
 
 

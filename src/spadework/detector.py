@@ -173,9 +173,9 @@ class SPADE(AnomalyDetector):
     def paper(cls, **changes: Any) -> Self:
         """Return the published configuration, to the letter (appendix B.5).
 
-        Two-layer perceptrons of half the feature width, five Gaussian one-class
-        classifiers on the latent code refreshed each epoch, partial matching on
-        raw scores, unanimous votes, alpha = beta = 1, min-max scaling, training
+        One network of two-layer perceptrons of half the feature width, five Gaussian
+        one-class classifiers on the latent code refreshed each epoch, partial matching
+        on raw scores, unanimous votes, alpha = beta = 1, min-max scaling, training
         until the loss has not improved for five epochs. What the paper leaves open
         is ours: Adam with a learning rate of 0.001, batches, and at most 200 epochs.
 
@@ -190,7 +190,9 @@ class SPADE(AnomalyDetector):
         >>> SPADE.paper(**PAPER_ABLATIONS["majority_vote"]).voting
         'majority'
         """
-        literal = NetworkLearner(linear_code=False, warmup_epochs=0, max_epochs=200)
+        literal = NetworkLearner(
+            n_networks=1, linear_code=False, warmup_epochs=0, max_epochs=200
+        )
         paper = cls(
             learner=literal,
             thresholds="matching",

@@ -27,12 +27,19 @@ if TYPE_CHECKING:
 MIN_BATCH, MAX_STEPS = 256, 256
 """Rows in a step at least, and steps in an epoch at most, by default."""
 
+MAX_NETWORKS, ROW_BUDGET = 5, 1 << 18
+"""Networks at most, and rows that all of them read in an epoch, by default."""
+
 
 class NetworkLearner(BaseEstimator):
     """Encoder, predictor and self-supervised head trained together (eq. 5).
 
     Parameters
     ----------
+    n_networks : int, optional
+        Networks that are trained from different starts, and whose logits are
+        averaged. By default 5, and down to 1 on large tables. Codes, pseudo-labels
+        and history are those of the first.
     alpha : float
         Weight of the loss on pseudo-labels.
     beta : float
@@ -56,6 +63,7 @@ class NetworkLearner(BaseEstimator):
     def __init__(
         self,
         *,
+        n_networks: int | None = None,
         alpha: float = 1.0,
         beta: float = 1.0,
         linear_code: bool = True,
@@ -66,6 +74,7 @@ class NetworkLearner(BaseEstimator):
         patience: int = 5,
         device: str = "auto",
     ) -> None:
+        self.n_networks = n_networks
         self.alpha = alpha
         self.beta = beta
         self.linear_code = linear_code
@@ -92,39 +101,51 @@ class NetworkLearner(BaseEstimator):
         from spadework.core import networks, training
 
         options = self._options(len(X))
+        n_networks = self._n_networks(len(X))
         device = networks.find_device(self.device)
         rows = torch.from_numpy(scaler.transform(X)).to(device)
-        network = networks.new_network(X.shape[1], linear_code=self.linear_code, rng=rng)
+        weights, results = [], []
         with (
             training.one_thread(),
-            progress("training", self.max_epochs, verbose=verbose) as advance,
+            progress("training", n_networks * self.max_epochs, verbose=verbose) as step,
         ):
-            result = training.train_network(
-                network.to(device),
-                rows,
-                labels,
-                labeler,
-                options,
-                rng,
-                lambda epoch: advance(_note(epoch)),
-            )
-        weights = networks.network_weights(network)
-        model = NetworkModel(weights, self.linear_code, scaler)
-        history = [epoch._asdict() for epoch in result.history]
+            for _ in range(n_networks):
+                network = networks.new_network(
+                    X.shape[1], linear_code=self.linear_code, rng=rng
+                ).to(device)
+                results.append(
+                    training.train_network(
+                        network,
+                        rows,
+                        labels,
+                        labeler,
+                        options,
+                        rng,
+                        lambda epoch: step(_note(epoch)),
+                    )
+                )
+                weights.append(networks.network_weights(network))
+        model = NetworkModel(tuple(weights), self.linear_code, scaler)
+        first = results[0]
+        history = [epoch._asdict() for epoch in first.history]
         return Learnt(
             model,
-            result.pseudo_labeler,
-            result.pseudo_labels,
+            first.pseudo_labeler,
+            first.pseudo_labels,
             model.score(X),
             history,
             trust=None,
         )
 
+    def _n_networks(self, n_rows: int) -> int:
+        """Networks that are asked for, or that a fixed budget of rows allows."""
+        return self.n_networks or int(np.clip(ROW_BUDGET // n_rows, 1, MAX_NETWORKS))
+
     def _options(self, n_rows: int) -> "TrainingOptions":
         """Check the numbers of the training loop and put them together."""
         from spadework.core import training
 
-        for name in ("max_epochs", "batch_size"):
+        for name in ("max_epochs", "batch_size", "n_networks"):
             value = getattr(self, name)
             if value is not None and not value >= 1:
                 raise InputError(f"{name} must be a positive integer; got {value!r}")
@@ -141,42 +162,48 @@ class NetworkLearner(BaseEstimator):
 
 @dataclass(frozen=True)
 class NetworkModel:
-    """A trained network as plain arrays; scores are logits.
+    """Trained networks as plain arrays; scores are means of their logits.
 
     Attributes
     ----------
-    weights : dict of ndarray
-        The state of a `SpadeNetwork`.
+    weights : tuple of dict of ndarray
+        The states of `SpadeNetwork`s.
     linear_code : bool
     scaler : MinMaxScaler or QuantileScaler
     """
 
-    weights: dict[str, NDArray[np.float32]]
+    weights: tuple[dict[str, NDArray[np.float32]], ...]
     linear_code: bool
     scaler: Scaler
 
     def __post_init__(self) -> None:
-        self._network()
+        if not self.weights:
+            raise InputError("a model needs the weights of at least one network")
+        self._networks()
 
     def score(self, X: NDArray[np.floating]) -> Floats:
-        """Logit q(h(x)) of each row, (n_samples,)."""
+        """Mean logit q(h(x)) of each row, (n_samples,)."""
         from spadework.core import training
 
         with training.one_thread():
             # In float64 a score does not depend on the rows scored beside it.
-            network, rows = self._network().double(), self._tensor(X).double()
-            return training.predict_logits(network, rows)
+            rows = self._tensor(X).double()
+            logits = [
+                training.predict_logits(network.double(), rows)
+                for network in self._networks()
+            ]
+        return np.mean(logits, axis=0)
 
     def probability(self, scores: Floats, threshold: float) -> Floats:
         """Sigmoid of the logits above the threshold, (n_samples,)."""
         return expit(scores - threshold)
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Latent codes h(x)."""
+        """Latent codes h(x) of the first network."""
         from spadework.core import training
 
         with training.one_thread():
-            return training.encode(self._network(), self._tensor(X))
+            return training.encode(self._networks()[0], self._tensor(X))
 
     def _tensor(self, X: NDArray[np.floating]) -> "Tensor":
         import torch
@@ -186,11 +213,14 @@ class NetworkModel:
         scaled = torch.from_numpy(self.scaler.transform(X))
         return scaled.to(networks.find_device("auto"))
 
-    def _network(self) -> "SpadeNetwork":
+    def _networks(self) -> list["SpadeNetwork"]:
         from spadework.core import networks
 
-        network = networks.restore_network(self.weights, linear_code=self.linear_code)
-        return network.to(networks.find_device("auto"))
+        device = networks.find_device("auto")
+        return [
+            networks.restore_network(weights, linear_code=self.linear_code).to(device)
+            for weights in self.weights
+        ]
 
 
 def _note(epoch: "Epoch") -> str:
