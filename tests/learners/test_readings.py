@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
-from spadework.learners.forest import draw
+from spadework.learners.growing import draw
 from spadework.learners.readings import make_readings
 
 ALPHAS = {1: 0.5, 0: 0.25}

@@ -7,21 +7,17 @@ with the rows only as far as reading them.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from spadework.core.pseudo_labels import (
     PseudoLabeler,
     PseudoLabels,
     learning_targets,
 )
-from spadework.core.trees import FlatForest, flatten_tree, join_forests, usable_cores
 from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
@@ -39,9 +35,10 @@ from spadework.learners.blend import (
     fit_oddness,
     fit_reading,
 )
-from spadework.learners.contract import Floats, Learnt, Scaler
-from spadework.learners.readings import Draws, Reading, make_readings
-from spadework.progress import Advance, progress
+from spadework.learners.contract import Learnt, Scaler
+from spadework.learners.growing import grow_trees
+from spadework.learners.readings import Reading, make_readings
+from spadework.progress import progress
 
 MAX_DRAWS = 32_768
 """Rows that a tree draws at most."""
@@ -50,13 +47,6 @@ DRAW_BUDGET = 1 << 19
 """Draws of all trees of a reading, which sets how many trees there are by default."""
 
 MIN_TREES, MAX_TREES = 32, 100
-
-RANDOM_TREES = 4
-"""One tree in so many takes random splits instead of the best ones."""
-
-MANY_COLUMNS = 0.5
-"""Share of the columns that every second tree looks at for a split where unlabeled rows
-are taken for normal; all others look at the square root of their number."""
 
 JUDGED_ROWS = 10_000
 """Unlabeled rows that readings are judged on, at most, and rows of each class."""
@@ -205,7 +195,9 @@ class ForestLearner(BaseEstimator):
         n_trees = {name: self._n_trees(reading) for name, reading in readings.items()}
         with progress("growing trees", sum(n_trees.values()), verbose=verbose) as advance:
             return {
-                name: self._grow(X, reading, n_trees[name], judged, rng, advance)
+                name: grow_trees(
+                    X, reading, n_trees[name], self.max_depth, judged, rng, advance
+                )
                 for name, reading in readings.items()
             }
 
@@ -214,52 +206,6 @@ class ForestLearner(BaseEstimator):
         n_draws = reading.normal.n_draws + reading.anomalous.n_draws
         allowed = np.clip(DRAW_BUDGET // n_draws, MIN_TREES, MAX_TREES)
         return self.n_trees or int(allowed)
-
-    def _grow(
-        self,
-        X: NDArray[np.float32],
-        reading: Reading,
-        n_trees: int,
-        judged: NDArray[np.intp],
-        rng: np.random.Generator,
-        advance: Advance,
-    ) -> GrownReading:
-        """Grow trees, and score the judged rows by those that have not drawn them."""
-        tree_rngs = rng.spawn(n_trees)
-        place = np.full(len(X), -1, dtype=np.intp)
-        place[judged] = np.arange(len(judged))
-        in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
-
-        def grow(tree: int) -> FlatForest:
-            random_splits = tree % RANDOM_TREES == 0
-            kind = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
-            columns: Any = MANY_COLUMNS if reading.many_columns and tree % 2 else "sqrt"
-            rows, targets, weights = draw(reading, tree_rngs[tree])
-            places = place[rows]
-            in_bag[tree, places[places >= 0]] = True
-            model = kind(
-                max_depth=self.max_depth,
-                min_samples_leaf=reading.min_leaf,
-                max_features=columns,
-                random_state=int(tree_rngs[tree].integers(2**31)),
-            ).fit(X[rows], targets, sample_weight=weights)
-            nodes = model.tree_
-            return flatten_tree(
-                nodes.children_left,
-                nodes.children_right,
-                nodes.feature,
-                nodes.threshold,
-                nodes.value[:, 0, 1],
-                X.shape[1],
-            )
-
-        forests: list[FlatForest] = []
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            for forest in pool.map(grow, range(n_trees)):
-                forests.append(forest)
-                advance("")
-        forest = join_forests(forests)
-        return GrownReading(forest, out_of_bag_scores(forest, X[judged], in_bag))
 
     def _weigh(
         self,
@@ -277,49 +223,6 @@ class ForestLearner(BaseEstimator):
         if self.judge:
             return trust
         return replace(trust, weights={name: 1 / len(grown) for name in grown})
-
-
-def draw(
-    reading: Reading, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.int8], Floats]:
-    """Draw the rows of one tree: distinct positions, targets, and weights.
-
-    Both classes weigh the same together. Copies of a row count in its weight and not
-    as rows, so that a leaf must hold different ones.
-    """
-    sides = ((NORMAL, reading.normal), (ANOMALY, reading.anomalous))
-    rows, targets, weights = [], [], []
-    for target, side in sides:
-        chosen, copies = np.unique(_choose(side, rng), return_counts=True)
-        rows.append(chosen)
-        targets.append(np.full(len(chosen), target, dtype=np.int8))
-        weights.append(copies / side.n_draws)
-    return np.concatenate(rows), np.concatenate(targets), np.concatenate(weights)
-
-
-def out_of_bag_scores(
-    forest: FlatForest, X: NDArray[np.floating], in_bag: NDArray[np.bool_]
-) -> Floats:
-    """Score each row by the trees that have not drawn it, (n_samples,).
-
-    A row that every tree has drawn is scored by all of them.
-    """
-
-    def mean_of_unseen(values: Floats, rows: slice) -> Floats:
-        unseen = ~in_bag[:, rows]
-        unseen[:, ~unseen.any(axis=0)] = True
-        return (values * unseen).sum(axis=0) / unseen.sum(axis=0)
-
-    return np.concatenate(list(forest.map_blocks(X, mean_of_unseen)))
-
-
-def _choose(side: Draws, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw positions with replacement, by weight where there are weights."""
-    if side.weights is None:
-        return side.rows[rng.integers(len(side.rows), size=side.n_draws)]
-    cumulated = np.cumsum(side.weights)
-    points = rng.random(side.n_draws) * cumulated[-1]
-    return side.rows[np.searchsorted(cumulated, points, side="right")]
 
 
 def _judged_rows(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.intp]:

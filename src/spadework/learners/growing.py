@@ -1,0 +1,121 @@
+"""The trees of one reading: what each draws, and how rows are scored out of bag."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from spadework.core.trees import FlatForest, flatten_tree, join_forests, usable_cores
+from spadework.labels import ANOMALY, NORMAL
+from spadework.learners.blend import GrownReading
+from spadework.learners.contract import Floats
+from spadework.learners.readings import Draws, Reading
+from spadework.progress import Advance
+
+RANDOM_TREES = 4
+"""One tree in so many takes random splits instead of the best ones."""
+
+MANY_COLUMNS = 0.5
+"""Share of the columns that every second tree looks at for a split where unlabeled rows
+are taken for normal; all others look at the square root of their number."""
+
+
+def grow_trees(
+    X: NDArray[np.float32],
+    reading: Reading,
+    n_trees: int,
+    max_depth: int,
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
+    advance: Advance,
+) -> GrownReading:
+    """Grow trees, and score the judged rows by those that have not drawn them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    judged : ndarray of shape (n_judged,)
+        Positions of rows.
+    advance : callable
+        Called once a tree.
+    """
+    tree_rngs = rng.spawn(n_trees)
+    place = np.full(len(X), -1, dtype=np.intp)
+    place[judged] = np.arange(len(judged))
+    in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
+
+    def grow(tree: int) -> FlatForest:
+        random_splits = tree % RANDOM_TREES == 0
+        kind = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
+        columns: Any = MANY_COLUMNS if reading.many_columns and tree % 2 else "sqrt"
+        rows, targets, weights = draw(reading, tree_rngs[tree])
+        places = place[rows]
+        in_bag[tree, places[places >= 0]] = True
+        model = kind(
+            max_depth=max_depth,
+            min_samples_leaf=reading.min_leaf,
+            max_features=columns,
+            random_state=int(tree_rngs[tree].integers(2**31)),
+        ).fit(X[rows], targets, sample_weight=weights)
+        nodes = model.tree_
+        return flatten_tree(
+            nodes.children_left,
+            nodes.children_right,
+            nodes.feature,
+            nodes.threshold,
+            nodes.value[:, 0, 1],
+            X.shape[1],
+        )
+
+    forests: list[FlatForest] = []
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        for forest in pool.map(grow, range(n_trees)):
+            forests.append(forest)
+            advance("")
+    forest = join_forests(forests)
+    return GrownReading(forest, out_of_bag_scores(forest, X[judged], in_bag))
+
+
+def draw(
+    reading: Reading, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.int8], Floats]:
+    """Draw the rows of one tree: distinct positions, targets, and weights.
+
+    Both classes weigh the same together. Copies of a row count in its weight and not
+    as rows, so that a leaf must hold different ones.
+    """
+    sides = ((NORMAL, reading.normal), (ANOMALY, reading.anomalous))
+    rows, targets, weights = [], [], []
+    for target, side in sides:
+        chosen, copies = np.unique(_choose(side, rng), return_counts=True)
+        rows.append(chosen)
+        targets.append(np.full(len(chosen), target, dtype=np.int8))
+        weights.append(copies / side.n_draws)
+    return np.concatenate(rows), np.concatenate(targets), np.concatenate(weights)
+
+
+def out_of_bag_scores(
+    forest: FlatForest, X: NDArray[np.floating], in_bag: NDArray[np.bool_]
+) -> Floats:
+    """Score each row by the trees that have not drawn it, (n_samples,).
+
+    A row that every tree has drawn is scored by all of them.
+    """
+
+    def mean_of_unseen(values: Floats, rows: slice) -> Floats:
+        unseen = ~in_bag[:, rows]
+        unseen[:, ~unseen.any(axis=0)] = True
+        return (values * unseen).sum(axis=0) / unseen.sum(axis=0)
+
+    return np.concatenate(list(forest.map_blocks(X, mean_of_unseen)))
+
+
+def _choose(side: Draws, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw positions with replacement, by weight where there are weights."""
+    if side.weights is None:
+        return side.rows[rng.integers(len(side.rows), size=side.n_draws)]
+    cumulated = np.cumsum(side.weights)
+    points = rng.random(side.n_draws) * cumulated[-1]
+    return side.rows[np.searchsorted(cumulated, points, side="right")]
