@@ -1,5 +1,7 @@
 """Readings of the unlabeled rows are weighed by held-out labels alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -80,6 +82,23 @@ def test_labels_alone_give_way_when_labeled_normals_look_risky(rows):
     trust = weigh_readings(scores, labels, called)
     assert trust.riskiness > 0.9
     assert trust.weights[AS_NORMAL] > 0.9
+
+
+def test_pseudo_labels_give_way_too_since_they_learn_from_labeled_normals(rows):
+    rng, labels, called = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0, called=called, hidden=2.0),
+        AS_NORMAL: made(
+            rng, labels, anomalies=3.0, normals=9.0, called=called, hidden=2.0
+        ),
+        PSEUDO: made(rng, labels, anomalies=3.0),
+    }
+    trust = weigh_readings(scores, labels, called)
+    assert trust.riskiness > 0.99
+    assert trust.agreement > 0.5
+    assert trust.weights[PSEUDO] < 0.01
+    without = replace(trust, weights={**trust.weights, PSEUDO: 0.0})
+    assert "only suspicious rows were labeled normal" in str(without)
 
 
 def test_unlabeled_rows_are_not_taken_for_normal_when_labeled_normals_are_fair(rows):

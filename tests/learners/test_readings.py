@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.learners.growing import draw
-from spadework.learners.readings import make_readings
+from spadework.learners.readings import WIDE, make_readings
 
 ALPHAS = {1: 0.5, 0: 0.25}
 
@@ -62,6 +62,23 @@ def test_a_mixture_is_drawn_no_more_than_the_pure_side():
     assert as_suspect.normal.n_draws == as_suspect.anomalous.n_draws == 12
 
 
+def test_where_unlabeled_rows_pass_for_normal_every_second_tree_draws_them_widely():
+    labels = [1] * 8 + [0] * 12 + [-1] * 500
+    readings = readings_of(labels, [-1] * 500)
+    assert {name for name, each in readings.items() if each.wide} == {AS_NORMAL}
+    wide = readings[AS_NORMAL].wide
+    assert wide.n_draws == WIDE * 8
+    np.testing.assert_array_equal(wide.rows, readings[AS_NORMAL].normal.rows)
+    _, targets, weights = draw(readings[AS_NORMAL], np.random.default_rng(0), wide=True)
+    assert (targets == 0).sum() > 8
+    assert weights[targets == 1].sum() == pytest.approx(weights[targets == 0].sum())
+
+
+def test_a_wide_draw_is_no_larger_than_the_rows_there_are():
+    readings = readings_of([1] * 8 + [-1] * 20, [-1] * 20)
+    assert readings[AS_NORMAL].wide.n_draws == 20
+
+
 def test_pseudo_labels_of_a_class_weigh_alpha_times_its_labels():
     labels = [1] * 4 + [0] * 8 + [-1] * 100
     reading = readings_of(labels, [1] * 30 + [0] * 70)[PSEUDO]
@@ -80,7 +97,7 @@ def test_draws_are_capped():
 def test_both_classes_of_a_tree_weigh_the_same_and_rows_are_distinct():
     labels = [1] * 5 + [0] * 50 + [-1] * 20
     reading = readings_of(labels, [-1] * 20)[LABELS]
-    rows, targets, weights = draw(reading, np.random.default_rng(0))
+    rows, targets, weights = draw(reading, np.random.default_rng(0), wide=False)
     assert len(np.unique(rows)) == len(rows)
     assert weights[targets == 1].sum() == pytest.approx(1)
     assert weights[targets == 0].sum() == pytest.approx(1)

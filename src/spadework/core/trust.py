@@ -79,6 +79,12 @@ class Trust:
         if self.agreement is None:
             return f"pseudo-labels used at weight {weight:.2f}: no label can judge them"
         agreement = f"AUC {self.agreement:.2f}"
+        if weight == 0 and _belief(self.agreement) > 0:
+            return (
+                f"pseudo-labels not used: they learn from labeled normals, and only "
+                f"suspicious rows were labeled normal; consensus and labels agree "
+                f"({agreement})"
+            )
         if weight == 0:
             return (
                 f"pseudo-labels not used: the one-class models contradict what the "
@@ -98,12 +104,12 @@ def weigh_readings(
 
     A reading counts as far as it ranks labeled anomalies above unlabeled rows. Where
     labeled normals look riskier than unlabeled rows, only suspicious rows were
-    checked, and unlabeled rows are the better normals: labels alone give way to
-    reading them as normal. Setting unlabeled rows against labeled normals counts as
-    far as the two can hardly be told apart, since then only anomalies can differ.
-    Pseudo-labels and one-class scores count as far as the other readings agree with
-    them; where no anomaly is labeled, nothing can contradict the pseudo-labels, and
-    nothing speaks for the scores.
+    checked, and unlabeled rows are the better normals: labels alone, and labels with
+    pseudo-labels, give way to reading them as normal. Setting unlabeled rows against
+    labeled normals counts as far as the two can hardly be told apart, since then only
+    anomalies can differ. Pseudo-labels and one-class scores count as far as the other
+    readings agree with them; where no anomaly is labeled, nothing can contradict the
+    pseudo-labels, and nothing speaks for the scores.
 
     Parameters
     ----------
@@ -131,7 +137,7 @@ def weigh_readings(
     agreement = _agreement(others, believed, labels, pseudo_anomalous)
     belief = None if agreement is None else _belief(agreement)
     if PSEUDO in scores:
-        believed[PSEUDO] = 1.0 if belief is None else belief
+        believed[PSEUDO] = (1.0 if belief is None else belief) * (1 - riskiness)
     if ONE_CLASS in scores:
         believed[ONE_CLASS] = 0.0 if belief is None else ONE_CLASS_SHARE * belief
     return Trust(_shares(believed), evidence, agreement, riskiness)

@@ -15,11 +15,11 @@ from spadework.learners.readings import Draws, Reading
 from spadework.progress import Advance
 
 RANDOM_TREES = 4
-"""One tree in so many takes random splits instead of the best ones."""
+"""One tree in so many takes random splits instead of the best ones; on wide draws all."""
 
 MANY_COLUMNS = 0.5
-"""Share of the columns that every second tree looks at for a split where unlabeled rows
-are taken for normal; all others look at the square root of their number."""
+"""Share of the columns that trees look at for a split where others draw wide ones; all
+others look at the square root of their number."""
 
 
 def grow_trees(
@@ -47,10 +47,11 @@ def grow_trees(
     in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
 
     def grow(tree: int) -> FlatForest:
-        random_splits = tree % RANDOM_TREES == 0
+        wide = reading.wide is not None and tree % 2 == 0
+        random_splits = wide if reading.wide else tree % RANDOM_TREES == 0
         kind = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
-        columns: Any = MANY_COLUMNS if reading.many_columns and tree % 2 else "sqrt"
-        rows, targets, weights = draw(reading, tree_rngs[tree])
+        columns: Any = MANY_COLUMNS if reading.wide and not wide else "sqrt"
+        rows, targets, weights = draw(reading, tree_rngs[tree], wide=wide)
         places = place[rows]
         in_bag[tree, places[places >= 0]] = True
         model = kind(
@@ -79,14 +80,15 @@ def grow_trees(
 
 
 def draw(
-    reading: Reading, rng: np.random.Generator
+    reading: Reading, rng: np.random.Generator, *, wide: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.int8], Floats]:
     """Draw the rows of one tree: distinct positions, targets, and weights.
 
     Both classes weigh the same together. Copies of a row count in its weight and not
     as rows, so that a leaf must hold different ones.
     """
-    sides = ((NORMAL, reading.normal), (ANOMALY, reading.anomalous))
+    normal = reading.wide if wide and reading.wide else reading.normal
+    sides = ((NORMAL, normal), (ANOMALY, reading.anomalous))
     rows, targets, weights = [], [], []
     for target, side in sides:
         chosen, copies = np.unique(_choose(side, rng), return_counts=True)

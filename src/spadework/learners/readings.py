@@ -13,6 +13,10 @@ Labels = NDArray[np.int8]
 Positions = NDArray[np.intp]
 
 
+WIDE = 10
+"""Times that a wide draw of unlabeled rows outnumbers the labeled anomalies."""
+
+
 class Draws(NamedTuple):
     """What a tree draws of one class: positions, their weights, how many draws."""
 
@@ -26,14 +30,14 @@ class Reading(NamedTuple):
 
     Where one side is a mixture, as unlabeled rows are, no more of it is drawn than
     there are rows of the pure side: every tree then sees few of the rows that are
-    there by mistake (Mordelet and Vert 2014). Trees on few draws may look at
-    ``many_columns``.
+    there by mistake (Mordelet and Vert 2014). Where that side is the normal one,
+    every second tree draws from ``wide`` instead, to know more of what is normal.
     """
 
     normal: Draws
     anomalous: Draws
     min_leaf: int
-    many_columns: bool
+    wide: Draws | None = None
 
 
 def make_readings(
@@ -75,7 +79,6 @@ def make_readings(
             draws(normals, len(normals)),
             draws(anomalies, len(anomalies)),
             min_leaf,
-            many_columns=False,
         )
     if len(anomalies) and len(unlabeled):
         others = np.concatenate([unlabeled, normals])
@@ -84,7 +87,7 @@ def make_readings(
             draws(others, n_draws),
             draws(anomalies, n_draws),
             leaf(len(anomalies)),
-            many_columns=True,
+            wide=draws(others, min(WIDE * n_draws, len(others))),
         )
     if len(normals) and len(unlabeled):
         n_draws = max(len(normals), 5)
@@ -92,7 +95,6 @@ def make_readings(
             draws(normals, n_draws),
             draws(unlabeled, n_draws),
             leaf(len(normals)),
-            many_columns=False,
         )
     sides = {
         kind: _with_pseudo(rows, unlabeled[targets == kind], alphas[kind])
@@ -102,7 +104,7 @@ def make_readings(
         normal, anomalous = (
             draws(rows, len(rows), weights) for rows, weights in sides.values()
         )
-        readings[PSEUDO] = Reading(normal, anomalous, min_leaf, many_columns=False)
+        readings[PSEUDO] = Reading(normal, anomalous, min_leaf)
     return readings
 
 
