@@ -276,6 +276,7 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
         "label_map": None,
         "random_state": None,
         "verbose": False,
+        "learner__n_networks": 1,
         "learner__alpha": 1.0,
         "learner__beta": 1.0,
         "learner__linear_code": False,
@@ -291,7 +292,7 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
 def test_paper_learner_has_half_as_many_hidden_units_as_features(table):
     X, y, _ = table
     detector = SPADE.paper(learner__max_epochs=1, random_state=0).fit(X, y)
-    weights = detector.model_.weights
+    (weights,) = detector.model_.weights
     n_features, n_hidden = 8, 4
     shapes = {name: array.shape for name, array in weights.items() if "weight" in name}
     assert shapes == {

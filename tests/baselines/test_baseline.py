@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from conftest import in_setting
+from spadework.base import FALSE_ALARMS
 from spadework.baselines.baseline import classes_of, log_odds
 from spadework.baselines.elkan_noto import WeightedElkanNoto
 from spadework.baselines.srr import SRR
-from spadework.core.matching import match_threshold, otsu_threshold
+from spadework.core.matching import match_threshold
 from spadework.errors import InputError, LabelError
 
 
@@ -22,11 +23,12 @@ def test_the_threshold_matches_labeled_anomalies_with_unlabeled_rows(table):
     assert detector.threshold_ == expected
 
 
-def test_without_labeled_anomalies_the_threshold_is_that_of_otsu(table):
+def test_without_labeled_anomalies_few_labeled_normals_lie_above_the_threshold(table):
     X, y, _ = table
     y = in_setting(y, "NU")
     detector = SRR(random_state=0).fit(X, y)
-    assert detector.threshold_ == otsu_threshold(detector.anomaly_score(X)[y == -1])
+    normals = detector.anomaly_score(X)[y == 0]
+    assert detector.threshold_ == np.quantile(normals, 1 - FALSE_ALARMS)
 
 
 def test_a_threshold_that_is_given_is_taken(table):
