@@ -69,7 +69,8 @@ def test_where_unlabeled_rows_pass_for_normal_every_second_tree_draws_them_widel
     wide = readings[AS_NORMAL].wide
     assert wide.n_draws == WIDE * 8
     np.testing.assert_array_equal(wide.rows, readings[AS_NORMAL].normal.rows)
-    _, targets, weights = draw(readings[AS_NORMAL], np.random.default_rng(0), wide=True)
+    anomalous = readings[AS_NORMAL].anomalous
+    _, targets, weights = draw(wide, anomalous, np.random.default_rng(0))
     assert (targets == 0).sum() > 8
     assert weights[targets == 1].sum() == pytest.approx(weights[targets == 0].sum())
 
@@ -97,7 +98,9 @@ def test_draws_are_capped():
 def test_both_classes_of_a_tree_weigh_the_same_and_rows_are_distinct():
     labels = [1] * 5 + [0] * 50 + [-1] * 20
     reading = readings_of(labels, [-1] * 20)[LABELS]
-    rows, targets, weights = draw(reading, np.random.default_rng(0), wide=False)
+    rows, targets, weights = draw(
+        reading.normal, reading.anomalous, np.random.default_rng(0)
+    )
     assert len(np.unique(rows)) == len(rows)
     assert weights[targets == 1].sum() == pytest.approx(1)
     assert weights[targets == 0].sum() == pytest.approx(1)

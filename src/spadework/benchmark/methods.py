@@ -255,6 +255,9 @@ COMPARED: tuple[str, ...] = tuple(
 )
 """Methods of the comparison tables."""
 
+SPADES: tuple[str, ...] = tuple(method.name for method in _SPADES)
+"""Forms of SPADE among them; the others are what it is compared with."""
+
 ABLATED: tuple[str, ...] = ("spade_paper", *(method.name for method in _ABLATIONS))
 """Rows of the paper's ablation tables."""
 

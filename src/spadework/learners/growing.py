@@ -47,11 +47,13 @@ def grow_trees(
     in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
 
     def grow(tree: int) -> FlatForest:
-        wide = reading.wide is not None and tree % 2 == 0
-        random_splits = wide if reading.wide else tree % RANDOM_TREES == 0
-        kind = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
-        columns: Any = MANY_COLUMNS if reading.wide and not wide else "sqrt"
-        rows, targets, weights = draw(reading, tree_rngs[tree], wide=wide)
+        normal, random_splits, columns = reading.normal, tree % RANDOM_TREES == 0, "sqrt"
+        if reading.wide and tree % 2 == 0:
+            normal, random_splits = reading.wide, True
+        elif reading.wide:
+            random_splits, columns = False, MANY_COLUMNS
+        kind: Any = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
+        rows, targets, weights = draw(normal, reading.anomalous, tree_rngs[tree])
         places = place[rows]
         in_bag[tree, places[places >= 0]] = True
         model = kind(
@@ -80,15 +82,14 @@ def grow_trees(
 
 
 def draw(
-    reading: Reading, rng: np.random.Generator, *, wide: bool
+    normal: Draws, anomalous: Draws, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int8], Floats]:
     """Draw the rows of one tree: distinct positions, targets, and weights.
 
     Both classes weigh the same together. Copies of a row count in its weight and not
     as rows, so that a leaf must hold different ones.
     """
-    normal = reading.wide if wide and reading.wide else reading.normal
-    sides = ((NORMAL, normal), (ANOMALY, reading.anomalous))
+    sides = ((NORMAL, normal), (ANOMALY, anomalous))
     rows, targets, weights = [], [], []
     for target, side in sides:
         chosen, copies = np.unique(_choose(side, rng), return_counts=True)

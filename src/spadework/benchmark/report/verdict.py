@@ -3,9 +3,8 @@
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from spadework.benchmark.methods import COMPARED, METHODS, Method
+from spadework.benchmark.methods import COMPARED, METHODS, SPADES, Method
 from spadework.benchmark.report.cells import Head, Runs, auc_heads, measure_cell
-from spadework.benchmark.report.published import SPADE_ROW
 from spadework.benchmark.report.summary import OURS, SUMMARIZED
 from spadework.benchmark.results import OK
 from spadework.benchmark.tables import TABLES, Column, Table
@@ -116,7 +115,7 @@ def _rival(runs: Runs, table: Table, column: Column) -> Rival | None:
     rivals = []
     for name in COMPARED:
         values = runs.values(table.name, column.key, name, "auc")
-        if values and METHODS[name].paper != SPADE_ROW and name != "spade_network":
+        if values and name not in SPADES:
             error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
             rivals.append(Rival(METHODS[name], mean(values), error))
     return max(rivals, key=lambda rival: rival.mean, default=None)
