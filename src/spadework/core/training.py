@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.optim.adam import adam
 
 from spadework.core.losses import labeled_loss, pseudo_loss, reconstruction_loss
 from spadework.core.networks import SpadeNetwork
@@ -95,9 +96,7 @@ def train_network(
     labels : ndarray of shape (n_samples,)
         Without unlabeled rows there are no pseudo-labels, only labels.
     """
-    optimizer = torch.optim.Adam(
-        network.parameters(), lr=options.learning_rate, fused=True
-    )
+    optimizer = _Adam(list(network.parameters()), options.learning_rate)
     batches = _Batches(X, labels, options.batch_size, rng)
     result = TrainingResult()
     stop = _Patience(options.patience)
@@ -198,7 +197,7 @@ class _Batches:
 
 def _run_epoch(
     network: SpadeNetwork,
-    optimizer: torch.optim.Optimizer,
+    optimizer: "_Adam",
     batches: _Batches,
     targets: NDArray[np.int8],
     options: TrainingOptions,
@@ -215,14 +214,49 @@ def _run_epoch(
         on_pseudo = pseudo_loss(logit_u, pseudo_label[batch.position])
         on_input = _over_all_rows(batches, batch, rows, output.reconstruction)
         loss = on_labels + options.alpha * on_pseudo + options.beta * on_input  # eq. 5
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        optimizer.step(loss)
         totals += torch.stack([loss, on_labels, on_pseudo, on_input]).detach()
         n_steps += 1
     loss, labeled, pseudo, reconstruction = (totals / n_steps).tolist()
     counts = [int((targets == label).sum()) for label in (ANOMALY, NORMAL)]
     return Epoch(loss, labeled, pseudo, reconstruction, *counts)
+
+
+class _Adam:
+    """Adam with torch's defaults, by torch's own function.
+
+    ``torch.optim.Adam`` would load torch's compiler first, which takes longer than
+    training a small network.
+    """
+
+    def __init__(self, parameters: list[Tensor], learning_rate: float) -> None:
+        self._parameters = parameters
+        self._learning_rate = learning_rate
+        self._means, self._squares = (
+            [torch.zeros_like(each) for each in parameters] for _ in range(2)
+        )
+        self._steps = [torch.zeros((), device=each.device) for each in parameters]
+
+    def step(self, loss: Tensor) -> None:
+        """Move the parameters down the gradient of a loss."""
+        gradients = torch.autograd.grad(loss, self._parameters)
+        with torch.no_grad():
+            adam(
+                self._parameters,
+                list(gradients),
+                self._means,
+                self._squares,
+                [],
+                self._steps,
+                fused=True,
+                amsgrad=False,
+                beta1=0.9,
+                beta2=0.999,
+                lr=self._learning_rate,
+                weight_decay=0.0,
+                eps=1e-8,
+                maximize=False,
+            )
 
 
 def _over_all_rows(
