@@ -157,14 +157,39 @@ def test_a_given_threshold_does_not_change_the_scores(table):
     np.testing.assert_array_equal(automatic.anomaly_score(X), given.anomaly_score(X))
 
 
-@pytest.mark.parametrize("setting", ["PNU", "PU"])
-def test_threshold_matches_labeled_anomalies_to_unlabeled_rows(table, setting):
+def test_threshold_of_pu_matches_labeled_anomalies_to_unlabeled_rows(table):
     X, y, _ = table
-    y = in_setting(y, setting)
+    y = in_setting(y, "PU")
     detector = network().fit(X, y)
     scores = detector.anomaly_score(X)
     expected = match_threshold(scores[y == 1], scores[y == -1], tail="upper")
     assert detector.threshold_ == expected
+
+
+def test_threshold_of_pnu_lies_between_what_anomalies_and_what_normals_match(table):
+    X, y, _ = table
+    detector = network().fit(X, y)
+    scores = detector.anomaly_score(X)
+    unlabeled = scores[y == -1]
+    like_anomalies = unlabeled > match_threshold(scores[y == 1], unlabeled, tail="upper")
+    like_normals = unlabeled < match_threshold(scores[y == 0], unlabeled, tail="lower")
+    expected = np.sqrt(like_anomalies.sum() * (~like_normals).sum())
+    assert (unlabeled > detector.threshold_).sum() == pytest.approx(expected, abs=1)
+
+
+def test_easy_labels_on_both_sides_do_not_make_the_threshold_too_strict():
+    rng = np.random.default_rng(0)
+    truth = rng.random(4_000) < 0.2
+    X = rng.normal(3.0 * truth, 1.0)[:, None]
+    y = np.full(len(X), -1)
+    y[np.argsort(X[:, 0])[-40:]], y[np.argsort(X[:, 0])[:160]] = 1, 0
+    detector = SPADE(random_state=0).fit(X, y)
+    scores, unlabeled = detector.anomaly_score(X), y == -1
+    like_anomalies = scores > match_threshold(
+        scores[y == 1], scores[unlabeled], tail="upper"
+    )
+    assert like_anomalies[unlabeled].mean() < 0.01
+    assert 0.03 < detector.predict(X).mean() < truth.mean()
 
 
 def test_where_no_anomaly_is_labeled_few_labeled_normals_lie_above_the_threshold(table):
@@ -187,13 +212,15 @@ def test_threshold_matches_against_all_rows_when_none_is_unlabeled():
     X, truth = fully_labeled()
     detector = network(label_map=STATED).fit(X, truth)
     scores = detector.anomaly_score(X)
-    expected = match_threshold(scores[truth == 1], scores, tail="upper")
-    assert detector.threshold_ == expected
+    above = scores > match_threshold(scores[truth == 1], scores, tail="upper")
+    below = scores < match_threshold(scores[truth == 0], scores, tail="lower")
+    expected = np.sqrt(above.sum() * (~below).sum())
+    assert (scores > detector.threshold_).sum() == pytest.approx(expected, abs=1)
 
 
 def test_automatic_threshold_tells_easy_anomalies_from_normal_rows():
-    X, y, _ = mismatch_data(400, seed=0, missed=0.0)
-    fresh, _, truth = mismatch_data(400, seed=1, missed=0.0)
+    X, y, _ = mismatch_data(1_000, seed=0, missed=0.0)
+    fresh, _, truth = mismatch_data(1_000, seed=1, missed=0.0)
     assert (SPADE(random_state=0).fit(X, y).predict(fresh) == truth).mean() > 0.95
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.core.matching import match_threshold
+from spadework.core.matching import tail_size, tail_threshold
 from spadework.errors import InputError, LabelError
 from spadework.labels import (
     ANOMALY,
@@ -101,12 +101,16 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Share of belief in normal and in anomaly, (n_samples, 2).
 
-        One half lies at the threshold, as in ``predict``. The shares rise with the
-        score but are not calibrated: with few and unrepresentative labels, nothing
-        in the data says how often a score comes true.
+        One half lies at the threshold, as in ``predict``. The shares are as well
+        calibrated as the share of anomalies is known: labels that do not look like
+        the rest cannot tell it, so where you know better, set ``threshold``.
         """
-        anomalous = self._probability(self.anomaly_score(X))
+        anomalous = self.to_probability(self.anomaly_score(X))
         return np.stack([1 - anomalous, anomalous], axis=1)
+
+    def to_probability(self, scores: Floats) -> Floats:
+        """Map anomaly scores to shares of belief in anomaly, both (n_samples,)."""
+        return expit(scores - self.threshold_)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """ROC AUC over the labeled rows of y; unlabeled ones are left out."""
@@ -126,10 +130,6 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
     def _score(self, X: Rows) -> Floats:
         """Score checked rows, (n_samples,)."""
 
-    def _probability(self, scores: Floats) -> Floats:
-        """Map scores to 0 .. 1, rising, with one half at the threshold."""
-        return expit(scores - self.threshold_)
-
     def _check_parameters(self) -> None:
         """Refuse parameters that have no meaning, before any work is done."""
         check_threshold(self.threshold)
@@ -144,20 +144,28 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
             )
 
     def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
-        """Decide on training scores: by labeled anomalies, or by labeled normals.
+        """Decide on training scores what share of the unlabeled rows lies above.
 
-        Partial matching finds how many unlabeled rows score like labeled anomalies.
-        Without any, the threshold is where few labeled normals would be called.
+        Partial matching says which share scores like labeled anomalies, and which
+        does not score like labeled normals. Labels on easy rows make the one too
+        small and the other too large, so their geometric mean is taken. Without
+        labeled anomalies the threshold is where few labeled normals would be called.
         """
         if self.threshold != "auto":
             return float(self.threshold)
         scores, labels = scores[~np.isnan(scores)], labels[~np.isnan(scores)]
+        anomalies, normals = scores[labels == ANOMALY], scores[labels == NORMAL]
+        if not len(anomalies):
+            return float(np.quantile(normals, 1 - FALSE_ALARMS))
         unlabeled = labels == UNLABELED
         reference = scores[unlabeled] if unlabeled.any() else scores
-        anomalies = scores[labels == ANOMALY]
-        if len(anomalies):
-            return match_threshold(anomalies, reference, tail="upper")
-        return float(np.quantile(scores[labels == NORMAL], 1 - FALSE_ALARMS))
+        n_above = tail_size(anomalies, reference, tail="upper")
+        if len(normals):
+            n_below = tail_size(normals, reference, tail="lower")
+            n_others = len(reference) - n_below
+            # Where every row scores like a labeled normal, these say nothing.
+            n_above = round(np.sqrt(n_above * n_others)) or n_above
+        return tail_threshold(reference, n_above, tail="upper")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

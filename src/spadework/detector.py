@@ -224,9 +224,6 @@ class SPADE(AnomalyDetector):
     def _score(self, X: Rows) -> Floats:
         return self.model_.score(X)
 
-    def _probability(self, scores: Floats) -> Floats:
-        return self.model_.probability(scores, self.threshold_)
-
     def pseudo_label(self, X: ArrayLike) -> PseudoLabels:
         """Pseudo-label rows by the fitted one-class classifiers, with their votes."""
         check_is_fitted(self)

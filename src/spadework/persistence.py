@@ -284,8 +284,7 @@ def _check_whole(model: Any) -> None:
             f"{model.n_features_in_} columns do not fit scales of {width}"
         )
     row = np.zeros((1, width), dtype=np.float32)
-    chance = model.model_.probability(model.model_.score(row), model.threshold_)
-    if not np.isfinite(chance).all():
+    if not np.isfinite(model.model_.score(row)).all():
         raise ModelFileError("the model does not score a row with a number")
     codes = model.model_.represent(row)
     if model.pseudo_labeler_ is not None:

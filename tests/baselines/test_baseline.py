@@ -15,8 +15,9 @@ from spadework.core.matching import match_threshold
 from spadework.errors import InputError, LabelError
 
 
-def test_the_threshold_matches_labeled_anomalies_with_unlabeled_rows(table):
+def test_the_threshold_of_pu_matches_labeled_anomalies_with_unlabeled_rows(table):
     X, y, _ = table
+    y = in_setting(y, "PU")
     detector = SRR(random_state=0).fit(X, y)
     scores = detector.anomaly_score(X)
     expected = match_threshold(scores[y == 1], scores[y == -1], tail="upper")

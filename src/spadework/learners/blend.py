@@ -119,10 +119,6 @@ class ForestModel:
         ]
         return np.sum(ranks, axis=0) / sum(reading.weight for reading in self.readings)
 
-    def probability(self, scores: Floats, threshold: float) -> Floats:
-        """Shift the log-odds of the ranks by the threshold's, (n_samples,)."""
-        return expit(scores - threshold)
-
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scaled features."""
         return self.scaler.transform(X)

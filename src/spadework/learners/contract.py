@@ -24,10 +24,6 @@ class Model(Protocol):
         """Anomaly score of raw rows, (n_samples,), higher is more anomalous."""
         ...
 
-    def probability(self, scores: Floats, threshold: float, /) -> Floats:
-        """Map scores to 0 .. 1, rising, with one half at the threshold."""
-        ...
-
     def represent(self, X: NDArray[np.floating], /) -> NDArray[np.float32]:
         """Show rows as the pseudo-labeler sees them, (n_samples, n_dimensions)."""
         ...

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from spadework.core.pseudo_labels import PseudoLabeler
@@ -193,10 +192,6 @@ class NetworkModel:
                 for network in self._networks()
             ]
         return np.mean(logits, axis=0)
-
-    def probability(self, scores: Floats, threshold: float) -> Floats:
-        """Sigmoid of the logits above the threshold, (n_samples,)."""
-        return expit(scores - threshold)
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Latent codes h(x) of the first network."""
