@@ -144,12 +144,13 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
             )
 
     def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
-        """Decide on training scores what share of the unlabeled rows lies above.
+        """Decide on training scores how many unlabeled rows lie above the threshold.
 
-        Partial matching says which share scores like labeled anomalies, and which
-        does not score like labeled normals. Labels on easy rows make the one too
-        small and the other too large, so their geometric mean is taken. Without
-        labeled anomalies the threshold is where few labeled normals would be called.
+        Three guesses can each be far off: how many score like labeled anomalies, how
+        many do not score like labeled normals (both by partial matching), and as many
+        as there are anomalies among labels. The middle one is taken. Without labeled
+        normals only the first can be made; without labeled anomalies the threshold
+        is where few labeled normals would be called.
         """
         if self.threshold != "auto":
             return float(self.threshold)
@@ -159,12 +160,12 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
             return float(np.quantile(normals, 1 - FALSE_ALARMS))
         unlabeled = labels == UNLABELED
         reference = scores[unlabeled] if unlabeled.any() else scores
-        n_above = tail_size(anomalies, reference, tail="upper")
+        guesses = [tail_size(anomalies, reference, tail="upper")]
         if len(normals):
-            n_below = tail_size(normals, reference, tail="lower")
-            n_others = len(reference) - n_below
-            # Where every row scores like a labeled normal, these say nothing.
-            n_above = round(np.sqrt(n_above * n_others)) or n_above
+            share = len(anomalies) / (len(anomalies) + len(normals))
+            guesses.append(len(reference) - tail_size(normals, reference, tail="lower"))
+            guesses.append(round(share * len(reference)))
+        n_above = max(1, int(np.median(guesses)))
         return tail_threshold(reference, n_above, tail="upper")
 
     def __sklearn_tags__(self) -> Tags:

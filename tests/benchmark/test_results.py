@@ -63,6 +63,8 @@ measurements = {
     "auc_given": shares | st.none(),
     "auc_missed": shares | st.none(),
     "average_precision": shares,
+    "brier_score": shares | st.none(),
+    "calibration_error": shares | st.none(),
     **dict.fromkeys(("fit_seconds", "score_seconds", "peak_memory_mb"), amounts),
     **dict.fromkeys(
         ("n_train", "n_test", "n_labeled_anomalies", "n_labeled_normals"), counts
@@ -117,6 +119,8 @@ BAD = {
     "auc_given": (-0.1, 1.1, float("nan"), "high"),
     "auc_missed": (-0.1, 1.1, float("nan"), "high"),
     "average_precision": (None, -0.1, 1.1, float("nan"), "high"),
+    "brier_score": (-0.1, 1.1, float("nan"), "high"),
+    "calibration_error": (-0.1, 1.1, float("nan"), "high"),
     "fit_seconds": (None, -1.0, float("inf"), "long"),
     "score_seconds": (None, -1.0, float("inf"), "long"),
     "peak_memory_mb": (None, -1.0, float("nan"), "much"),

@@ -13,13 +13,19 @@ import pytest
 import worker_jobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 from test_xente import LATER, ROW, write
 
 from real_data import load_table
 from spadework.benchmark import measurement, methods, runs
 from spadework.benchmark.datasets import DATASETS, get_dataset
-from spadework.benchmark.measurement import Run, auc_by_kind, execute, sample_rows
+from spadework.benchmark.measurement import (
+    Run,
+    auc_by_kind,
+    calibration_error,
+    execute,
+    sample_rows,
+)
 from spadework.benchmark.methods import METHODS, Method
 from spadework.benchmark.results import read_result, read_results
 from spadework.benchmark.runs import Summary, plan, run_benchmark
@@ -110,6 +116,9 @@ def test_a_run_measures_what_a_fit_by_hand_gives(made_data):
     assert result.auc == result.auc_given == roc_auc_score(truth, scores)
     assert result.auc_missed is None
     assert result.average_precision == average_precision_score(truth, scores)
+    probability = detector.predict_proba(trial.X_test)[:, 1]
+    assert result.brier_score == pytest.approx(brier_score_loss(truth, probability))
+    assert result.calibration_error == calibration_error(probability, truth)
     assert (result.n_train, result.n_test) == (120, 120)
     assert (result.n_labeled_anomalies, result.n_labeled_normals) == (1, 11)
     assert (result.table, result.column, result.seed) == ("fraud", "xente-0.10", 3)
@@ -119,6 +128,18 @@ def test_a_run_measures_what_a_fit_by_hand_gives(made_data):
     assert result.versions.keys() >= {"spadework", "python", "numpy", "torch"}
     assert result.fit_seconds > 0
     assert result.peak_memory_mb > 10
+
+
+def test_calibration_error_is_zero_where_each_probability_comes_true_as_often():
+    probability = np.repeat([0.0, 0.25, 0.75, 1.0], 300)
+    truth = np.concatenate([np.arange(300) % 4 < 4 * p for p in (0.0, 0.25, 0.75, 1.0)])
+    assert calibration_error(probability, truth, n_bins=4) == pytest.approx(0)
+    assert calibration_error(1 - probability, truth, n_bins=4) == pytest.approx(0.75)
+
+
+def test_calibration_error_of_one_bin_is_how_far_the_mean_is_off():
+    truth = np.array([True, False, False, False])
+    assert calibration_error(np.full(4, 0.65), truth, n_bins=1) == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("name", ["thyroid", "drug"])

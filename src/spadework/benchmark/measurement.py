@@ -48,12 +48,15 @@ def execute(run: Run) -> Result:
     scores = detector.anomaly_score(trial.X_test)
     scored = time.perf_counter()
     overall, given, missed = auc_by_kind(scores, trial.kind_test, trial.given)
+    probability, truth = detector.to_probability(scores), trial.kind_test > 0
     return Result(
         **identity(run),
         auc=overall,
         auc_given=given,
         auc_missed=missed,
-        average_precision=float(average_precision_score(trial.kind_test > 0, scores)),
+        average_precision=float(average_precision_score(truth, scores)),
+        brier_score=float(np.mean((probability - truth) ** 2)),
+        calibration_error=calibration_error(probability, truth),
         fit_seconds=round(fitted - start, 4),
         score_seconds=round(scored - fitted, 4),
         peak_memory_mb=_peak_memory_mb(),
@@ -90,6 +93,22 @@ def auc_by_kind(
         raise DataError("the test rows hold no anomaly, so there is no AUC")
     missed = auc(~is_given) if (anomalous & ~is_given).any() else None
     return overall, auc(~anomalous | is_given), missed
+
+
+def calibration_error(
+    probability: NDArray[np.float64], truth: NDArray[np.bool_], n_bins: int = 15
+) -> float:
+    """Mean distance of what was foretold from what came true, over equal bins.
+
+    Rows are ordered by probability and parted into bins of the same size.
+
+    Parameters
+    ----------
+    probability, truth : ndarray of shape (n_test,)
+    """
+    bins = np.array_split(np.argsort(probability, kind="stable"), n_bins)
+    gaps = [abs(np.sum(probability[rows] - truth[rows])) for rows in bins]
+    return float(np.sum(gaps) / len(truth))
 
 
 @lru_cache(maxsize=1)

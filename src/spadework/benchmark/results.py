@@ -13,7 +13,8 @@ OK, FAILED = "ok", "failed"
 
 _TEXT = ("table", "column", "dataset", "scenario", "setting", "method", "status")
 _COUNTS = ("seed", "n_train", "n_test", "n_labeled_anomalies", "n_labeled_normals")
-_SHARES = ("auc", "auc_given", "auc_missed", "average_precision")
+_SHARES = ("auc", "average_precision")
+_OPTIONAL_SHARES = ("auc_given", "auc_missed", "brier_score", "calibration_error")
 _AMOUNTS = ("fit_seconds", "score_seconds", "peak_memory_mb")
 
 
@@ -23,6 +24,7 @@ class Result:
 
     ``auc_given`` and ``auc_missed`` set normal test rows against the kinds of anomaly
     that could have been labeled, and against the others; None where there are none.
+    ``brier_score`` and ``calibration_error`` judge the probabilities of test rows.
     A failed run has a reason and no measurements.
     """
 
@@ -40,6 +42,8 @@ class Result:
     auc_given: float | None = None
     auc_missed: float | None = None
     average_precision: float | None = None
+    brier_score: float | None = None
+    calibration_error: float | None = None
     fit_seconds: float | None = None
     score_seconds: float | None = None
     peak_memory_mb: float | None = None
@@ -111,8 +115,8 @@ def parse_result(content: Any) -> Result:
         is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         absent = not ran and name != "seed" and value is None
         _require(is_count or absent, content, name, "a count")
-    for name in _SHARES:
-        absent = content[name] is None and (not ran or name in _SHARES[1:3])
+    for name in (*_SHARES, *_OPTIONAL_SHARES):
+        absent = content[name] is None and (not ran or name in _OPTIONAL_SHARES)
         _require(absent or _is_between(content[name], 1.0), content, name, "0 to 1")
     _require(_is_between(content["share"], 1.0), content, "share", "0 to 1")
     for name in _AMOUNTS:

@@ -21,6 +21,7 @@ from spadework.benchmark.results import (
     result_path,
     write_result,
 )
+from spadework.benchmark.sweeps import logged_sweep
 from spadework.benchmark.tables import TABLES, get_table
 from spadework.benchmark.workers import JobError, run_jobs
 from spadework.core.trees import usable_cores
@@ -98,7 +99,11 @@ def run_benchmark(
     )
     queue = _Queue([runs[0] for runs in asked.values()])
     n_failed = 0
-    with progress("benchmark", len(asked), verbose=verbose) as advance:
+    n_workers = min(n_jobs or usable_cores(), len(asked))
+    with (
+        logged_sweep(folder, n_workers) as ended,
+        progress("benchmark", len(asked), verbose=verbose) as advance,
+    ):
 
         def on_end(run: Run, answer: Result | JobError) -> None:
             nonlocal n_failed
@@ -107,10 +112,10 @@ def run_benchmark(
                 n_failed += len(asked[_question(run)])
             for twin in asked[_question(run)]:
                 write_result(replace(answer, **identity(twin)), folder)
+            ended()
             shown = answer.reason or f"AUC {answer.auc:.3f}"
             advance(f"{run.table} {run.column.key} {run.method} {run.seed}: {shown}")
 
-        n_workers = min(n_jobs or usable_cores(), len(asked))
         run_jobs(
             execute,
             queue.take,

@@ -14,13 +14,16 @@ Work = Callable[[Any], Any]
 
 _PROCESSES = multiprocessing.get_context("spawn")
 
-_ONE_THREAD = {
+_ONE_CORE = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "CUDA_VISIBLE_DEVICES": "",
 }
 """Libraries start their threads when they are imported, which is before a worker can
-keep to its core: on 16 cores, 16 workers of 16 threads each would wait for each other."""
+keep to its core: on 16 cores, 16 workers of 16 threads each would wait for each other.
+Nor do workers share a GPU: networks for tables are so small that one alone trains on it
+no faster than on one core."""
 
 
 class JobError(Exception):
@@ -132,7 +135,7 @@ def run_jobs(
 def _workers(work: Work, n_workers: int) -> Iterator[list[Worker]]:
     """Start workers and end them, come what may."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
-    with _environment(_ONE_THREAD):
+    with _environment(_ONE_CORE):
         workers = [Worker(work, cores[each % len(cores)]) for each in range(n_workers)]
         try:
             yield workers

@@ -12,6 +12,7 @@ from spadework.benchmark.methods import ALPHAS, COMPARED, METHODS, SWEPT
 from spadework.benchmark.precision import DATASETS, read_precision
 from spadework.benchmark.report import charts
 from spadework.benchmark.report.agreement import compare_baselines
+from spadework.benchmark.report.calibration import SETTINGS, measure_calibration
 from spadework.benchmark.report.cells import (
     SHOWN_DIGITS,
     Runs,
@@ -31,6 +32,7 @@ from spadework.benchmark.report.summary import (
 )
 from spadework.benchmark.report.verdict import judge
 from spadework.benchmark.results import read_results
+from spadework.benchmark.sweeps import read_sweeps
 from spadework.benchmark.tables import TABLES
 from spadework.errors import DataError
 from spadework.files import write_whole
@@ -97,6 +99,9 @@ def _content(folder: Path) -> dict[str, Any]:
         "curve_charts": {
             name: charts.draw_precision(name, curve) for name, curve in curves.items()
         },
+        "settings": SETTINGS,
+        "calibration": measure_calibration(runs),
+        "sweeps": read_sweeps(folder),
         "costs": [(METHODS[name], costs[name]) for name in COMPARED if name in costs],
         "cost_names": [*DATASETS, "creditcard", "xente"],
     }
