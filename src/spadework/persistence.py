@@ -34,6 +34,9 @@ from spadework.learners.blend import ForestModel, Oddness, ReadingModel
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
+from spadework.table_model import Reference, TableModel
+from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
+from spadework.tables.encoding import Ignored, TableEncoder
 from spadework.validation import check_parameters
 from spadework.version import __version__
 
@@ -43,31 +46,42 @@ _ESTIMATORS = {cls.__name__: cls for cls in (SPADE, ForestLearner, NetworkLearne
 _RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
+        CategoryColumn,
+        DateColumn,
         Evidence,
         FittedPseudoLabeler,
         FlatForest,
         ForestModel,
         GaussianEnsemble,
+        Ignored,
         IsolationForestMembers,
         LabelCensus,
         MinMaxScaler,
         NetworkModel,
+        NumberColumn,
         Oddness,
         PseudoLabels,
         QuantileScaler,
         ReadingModel,
+        Reference,
         SVMMembers,
+        TableEncoder,
+        TableModel,
         Thresholds,
         Trust,
     )
 }
-_MODELS = {"SPADE": SPADE}
+_MODELS = {cls.__name__: cls for cls in (SPADE, TableModel)}
+
+Model = SPADE | TableModel
+"""What can be saved."""
+
 _HEADER_KEY, _DIGEST_KEY = "spadework", "sha256"
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(model: SPADE, path: str | os.PathLike[str]) -> None:
+def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file.
 
     The file is written beside its place, synced and then moved there, so an
@@ -76,15 +90,15 @@ def save(model: SPADE, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : SPADE
+    model : SPADE or TableModel
         Fitted. A ``one_class`` object of your own cannot be written as plain data.
     path : path of the file, ``.spade`` by custom
     """
-    check_is_fitted(model)
     if type(model).__name__ not in _MODELS:
         raise ModelFileError(
             f"only fitted {_listed(_MODELS)} models can be saved; got {model!r}"
         )
+    check_is_fitted(_detector_of(model))
     target = Path(path)
     _refuse_to_replace(target)
     arrays: Arrays = {}
@@ -98,7 +112,7 @@ def save(model: SPADE, path: str | os.PathLike[str]) -> None:
     write_whole(target, _in_order(pack_tensors(arrays, metadata)))
 
 
-def load(path: str | os.PathLike[str]) -> SPADE:
+def load(path: str | os.PathLike[str]) -> Model:
     """Read a model file; nothing in it is executed.
 
     Raises
@@ -118,7 +132,9 @@ def load(path: str | os.PathLike[str]) -> SPADE:
         )
     try:
         model = _decode(header["model"], arrays)
-        _check_whole(model)
+        if type(model).__name__ not in _MODELS:
+            raise ModelFileError(f"expected a model; got {type(model).__name__}")
+        _check_whole(_detector_of(model))
     except Exception as error:
         raise ModelFileError(
             f"the parts of {path} do not fit together: {error}"
@@ -267,13 +283,16 @@ def _fitted_names(cls: type) -> set[str]:
     return {name for name in declared if name.endswith("_")}
 
 
+def _detector_of(model: Any) -> Any:
+    """Return the detector that a model is, or holds."""
+    return model.detector if isinstance(model, TableModel) else model
+
+
 def _check_whole(model: Any) -> None:
-    """Check that the file held a fitted model whose parts agree with each other.
+    """Check that the file held a fitted detector whose parts agree with each other.
 
     Every part is used once, on a row of zeros.
     """
-    if type(model).__name__ not in _MODELS:
-        raise ModelFileError(f"expected a model; got {type(model).__name__}")
     missing = _fitted_names(type(model)) - set(vars(model)) - {"feature_names_in_"}
     if missing:
         raise ModelFileError(f"the model lacks {_listed(missing)}")

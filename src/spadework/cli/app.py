@@ -8,6 +8,9 @@ import spadework
 from spadework.cli.bench import bench
 from spadework.cli.data import data
 from spadework.cli.demo import demo
+from spadework.cli.explain import explain
+from spadework.cli.fit import fit
+from spadework.cli.score import score
 
 app = typer.Typer(
     name="spadework",
@@ -15,6 +18,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command()(fit)
+app.command()(score)
+app.command()(explain)
 app.command()(demo)
 app.add_typer(bench, name="bench")
 app.add_typer(data, name="data")

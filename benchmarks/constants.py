@@ -1,0 +1,137 @@
+"""What becomes of the default when each of its constants is moved by half.
+
+``python -m benchmarks.constants`` fits the default, and then with one constant at a
+time half as large and half as large again, on every cell of the paper's tables that
+is here (large tables: a sample of rows) with seeds that no other benchmark uses. It
+prints the mean AUC and average precision and writes them to
+``benchmarks/constants.json``.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from spadework import SPADE
+from spadework.benchmark.datasets import get_dataset
+from spadework.benchmark.measurement import sample_rows
+from spadework.benchmark.report.summary import SUMMARIZED
+from spadework.benchmark.scenarios import LabeledTable
+from spadework.benchmark.tables import TABLES, Column
+from spadework.core import trust
+from spadework.core.trees import usable_cores
+from spadework.learners import forest, growing, readings
+from spadework.learners.forest import ForestLearner
+
+MAX_ROWS = 20_000
+SEEDS = (5, 6)
+HERE = Path(__file__).parent
+
+
+class Moved(NamedTuple):
+    """A constant and its value: of a module, or of the learner where that is None."""
+
+    module: str | None
+    name: str
+    value: float
+
+
+def moved_constants() -> Iterator[Moved]:
+    """List every constant behind the default, smaller and larger by half."""
+    default = ForestLearner().get_params()
+    agreement = trust.FULL_AGREEMENT - 0.5  # it starts to count at one half
+    yield from (
+        Moved(trust.__name__, "FULL_AGREEMENT", 0.5 + factor * agreement)
+        for factor in (0.5, 1.5)
+    )
+    for factor in (0.5, 1.5):
+        for module, name in (
+            (trust, "ONE_CLASS_SHARE"),
+            (readings, "WIDE"),
+            (growing, "MANY_COLUMNS"),
+            (growing, "RANDOM_TREES"),
+            (forest, "MAX_DRAWS"),
+            (forest, "MAX_TREES"),
+            (forest, "JUDGED_ROWS"),
+        ):
+            value = getattr(module, name)
+            yield Moved(module.__name__, name, type(value)(factor * value))
+        for name in ("anomaly_weight", "normal_weight", "min_samples_leaf", "max_depth"):
+            yield Moved(None, name, type(default[name])(factor * default[name]))
+        yield Moved(None, "n_members", int(factor * SPADE().n_members))
+
+
+@contextmanager
+def detector_with(moved: Moved | None, seed: int) -> Iterator[SPADE]:
+    """Yield the default detector, with one constant moved while it is used."""
+    detector = SPADE(learner=ForestLearner(), random_state=seed)
+    if moved is None:
+        yield detector
+    elif moved.module is not None:
+        with patch(f"{moved.module}.{moved.name}", moved.value):
+            yield detector
+    else:
+        name = moved.name if moved.name == "n_members" else f"learner__{moved.name}"
+        yield detector.set_params(**{name: moved.value})
+
+
+def measure(moved: Moved | None, columns: list[Column]) -> tuple[float, float]:
+    """Mean AUC and average precision over columns and seeds."""
+    found = []
+    for column in columns:
+        whole = get_dataset(column.dataset).load()
+        assert isinstance(whole, LabeledTable)
+        table = sample_rows(whole, MAX_ROWS)
+        for seed in SEEDS:
+            trial = column.trial(table, seed)
+            with detector_with(moved, seed) as detector:
+                scores = detector.fit(trial.X, trial.y).anomaly_score(trial.X_test)
+            truth = trial.kind_test > 0
+            found.append(
+                (roc_auc_score(truth, scores), average_precision_score(truth, scores))
+            )
+    auc, precision = np.mean(found, axis=0)
+    return float(auc), float(precision)
+
+
+def main() -> None:
+    """Measure, print and write."""
+    columns = [
+        column
+        for name in SUMMARIZED
+        for column in TABLES[name].columns
+        if get_dataset(column.dataset).find() is not None
+    ]
+    moves = list(moved_constants())
+    names = [f"{each.name} = {each.value:g}" for each in moves]
+    work: Callable[..., Any] = partial(measure, columns=columns)
+    with ProcessPoolExecutor(usable_cores()) as pool:
+        measured = dict(
+            zip(["default", *names], pool.map(work, [None, *moves]), strict=True)
+        )
+    auc, precision = measured["default"]
+    for name, (a, p) in measured.items():
+        print(
+            f"{name:28} AUC {a:.4f} ({a - auc:+.4f})  AP {p:.4f} ({p - precision:+.4f})"
+        )
+    content = {
+        "max_rows": MAX_ROWS,
+        "seeds": list(SEEDS),
+        "n_cells": len(columns),
+        "measured": {
+            name: {"auc": round(a, 4), "average_precision": round(p, 4)}
+            for name, (a, p) in measured.items()
+        },
+    }
+    (HERE / "constants.json").write_text(json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

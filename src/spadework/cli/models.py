@@ -1,0 +1,71 @@
+"""Model folders of the command line: where a model lies, and what is in it."""
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spadework.errors import InputError, ModelFileError
+
+if TYPE_CHECKING:
+    from spadework.table_model import TableModel
+
+MODEL_FILE = "model.spade"
+
+ModelPath = Annotated[Path, typer.Argument(help="Folder that 'spadework fit' wrote.")]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        help="Files (CSV, TSV, Parquet, Arrow; also .gz, .zst), globs, '-' for standard "
+        "input, or a database URL (sqlite:///file.db, postgresql://host/name)."
+    ),
+]
+Query = Annotated[
+    str | None, typer.Option(help="What to ask the database: a SELECT statement.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+
+
+def hush(quiet: bool) -> None:
+    """Keep log lines to warnings where the user wants to hear nothing else."""
+    if quiet:
+        logging.getLogger("spadework").setLevel(logging.WARNING)
+
+
+def source_of(sources: list[str]) -> str | list[str]:
+    """Return the one source, or all of several files."""
+    return sources[0] if len(sources) == 1 else sources
+
+
+def new_folder(folder: Path, *, force: bool) -> Path:
+    """Return where a model goes, unless another one is there."""
+    target = folder / MODEL_FILE
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a folder for the model")
+    if target.exists() and not force:
+        raise InputError(
+            f"{target} exists and is left as it is; give --force to replace it"
+        )
+    return target
+
+
+def load_model(folder: Path) -> "TableModel":
+    """Load the model of a folder, or a model file itself."""
+    from spadework.persistence import load
+    from spadework.table_model import TableModel
+
+    path = folder / MODEL_FILE if folder.is_dir() else folder
+    if not path.is_file():
+        raise ModelFileError(
+            f"there is no model at {path}. Make one with spadework fit ... -o {folder}"
+        )
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise ModelFileError(
+            f"{path} was fitted on a matrix in Python and knows no columns; load it "
+            f"there with spadework.load"
+        )
+    return model

@@ -1,0 +1,163 @@
+"""Score a table of any size in constant memory, in the order of its rows."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+
+from spadework.errors import DataError, InputError
+from spadework.progress import progress
+from spadework.table_model import ANOMALY, SCORE, TableModel
+from spadework.tables.reading import STDIN, open_table
+
+ROW = "row"
+"""Names a row, counted from 0, where a model has no key columns."""
+
+pc: Any = pyarrow.compute
+
+
+class Counts(NamedTuple):
+    """Rows that were read, called anomalous, and written."""
+
+    n_rows: int
+    n_anomalies: int
+    n_written: int
+
+
+def score_table(
+    model: TableModel,
+    source: Any,
+    out: Path | str,
+    *,
+    query: str | None = None,
+    top: int | None = None,
+    only_anomalies: bool = False,
+    force: bool = False,
+    verbose: bool = False,
+) -> Counts:
+    """Score every row of a source and write keys, scores, probabilities and calls.
+
+    Parameters
+    ----------
+    model : TableModel
+    source : path, glob, list of paths, "-", database URL, or a frame
+    out : path ending in .csv, .tsv or .parquet, or "-" for CSV on standard output
+        Written beside its place and moved there when whole.
+    query : str, optional
+        What to ask a database.
+    top : int, optional
+        Only so many rows with the highest scores, highest first.
+    only_anomalies : bool
+        Only rows that are called anomalous.
+    force : bool
+        Replace a file that is there.
+    """
+    if top is not None and top < 1:
+        raise InputError(f"top must be a positive number; got {top}")
+    n_rows = n_anomalies = n_written = 0
+    with (
+        _open_output(out, force=force) as write,
+        open_table(source, query=query, types=model.types) as (_, batches),
+        progress("scoring", 0, verbose=verbose) as advance,
+    ):
+        best: pa.Table | None = None
+        for batch in batches:
+            scored = _with_rows(model, model.score_batch(batch), n_rows)
+            n_rows += batch.num_rows
+            n_anomalies += int(pc.sum(scored.column(ANOMALY)).as_py() or 0)
+            if only_anomalies:
+                scored = scored.filter(pc.equal(scored.column(ANOMALY), 1))
+            if top is None:
+                write(scored)
+                n_written += scored.num_rows
+            else:
+                best = _keep_best(best, scored, top)
+            advance(f"{n_rows:,} rows")
+        if best is not None:
+            write(best)
+            n_written = best.num_rows
+    return Counts(n_rows, n_anomalies, n_written)
+
+
+def _with_rows(model: TableModel, scored: pa.RecordBatch, start: int) -> pa.Table:
+    """Put the numbers of the rows in front where the model has no keys."""
+    table = pa.Table.from_batches([scored])
+    if model.keys:
+        return table
+    return table.add_column(0, ROW, pa.array(np.arange(start, start + len(table))))
+
+
+def _keep_best(best: pa.Table | None, scored: pa.Table, top: int) -> pa.Table:
+    """Keep the rows with the highest scores, highest first; of equals the earlier."""
+    both = scored if best is None else pa.concat_tables([best, scored])
+    order = np.argsort(-both.column(SCORE).to_numpy(), kind="stable")[:top]
+    return both.take(pa.array(order))
+
+
+@contextmanager
+def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
+    """Yield what writes tables to a file, which appears when all is written."""
+    if str(out) == STDIN:
+        with _Writer(sys.stdout.buffer, ".csv") as writer:
+            yield writer.write
+        return
+    path = Path(out)
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".tsv", ".parquet"):
+        raise InputError(f"{path} must end in .csv, .tsv or .parquet")
+    if path.exists() and not force:
+        raise DataError(f"{path} exists and is left as it is; give --force to replace it")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {path.parent}; make it first")
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with _Writer(file, suffix) as writer:
+                yield writer.write
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and not isinstance(error, DataError):
+            raise DataError(f"{path} could not be written: {error}") from error
+        raise
+
+
+class _Writer:
+    """Writes tables of one schema as text or Parquet."""
+
+    def __init__(self, file: Any, suffix: str) -> None:
+        self._file = file
+        self._suffix = suffix
+        self._writer: Any = None
+
+    def __enter__(self) -> "_Writer":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def write(self, table: pa.Table) -> None:
+        """Write a table; the first one sets the columns."""
+        if self._writer is None:
+            self._writer = self._open(table.schema)
+        self._writer.write_table(table)
+
+    def _open(self, schema: pa.Schema) -> Any:
+        if self._suffix == ".parquet":
+            return pa_parquet.ParquetWriter(self._file, schema)
+        delimiter = "\t" if self._suffix == ".tsv" else ","
+        options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+        return pa_csv.CSVWriter(self._file, schema, write_options=options)

@@ -1,0 +1,1 @@
+"""A user's table as it is: files, frames and queries in, a float matrix out."""
