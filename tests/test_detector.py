@@ -15,8 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from conftest import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
-from spadework.base import FALSE_ALARMS
-from spadework.core.matching import match_threshold
+from spadework.core.matching import FALSE_ALARMS, match_threshold
 from spadework.detector import PAPER_ABLATIONS
 from spadework.errors import InputError, LabelError
 

@@ -12,16 +12,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.core.matching import tail_size, tail_threshold
+from spadework.core.matching import decide_threshold
 from spadework.errors import InputError, LabelError
-from spadework.labels import (
-    ANOMALY,
-    NORMAL,
-    UNLABELED,
-    LabelCensus,
-    count_labels,
-    normalize_labels,
-)
+from spadework.labels import UNLABELED, LabelCensus, count_labels, normalize_labels
 from spadework.validation import (
     check_rows,
     check_table,
@@ -34,10 +27,6 @@ from spadework.validation import (
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int8]
-
-
-FALSE_ALARMS = 0.05
-"""Share of labeled normals above the threshold where no anomaly is labeled."""
 
 
 class AnomalyDetector(ClassifierMixin, BaseEstimator):
@@ -144,29 +133,10 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
             )
 
     def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
-        """Decide on training scores how many unlabeled rows lie above the threshold.
-
-        Three guesses can each be far off: how many score like labeled anomalies, how
-        many do not score like labeled normals (both by partial matching), and as many
-        as there are anomalies among labels. The middle one is taken. Without labeled
-        normals only the first can be made; without labeled anomalies the threshold
-        is where few labeled normals would be called.
-        """
+        """Take the threshold that was given, or decide it on the training scores."""
         if self.threshold != "auto":
             return float(self.threshold)
-        scores, labels = scores[~np.isnan(scores)], labels[~np.isnan(scores)]
-        anomalies, normals = scores[labels == ANOMALY], scores[labels == NORMAL]
-        if not len(anomalies):
-            return float(np.quantile(normals, 1 - FALSE_ALARMS))
-        unlabeled = labels == UNLABELED
-        reference = scores[unlabeled] if unlabeled.any() else scores
-        guesses = [tail_size(anomalies, reference, tail="upper")]
-        if len(normals):
-            share = len(anomalies) / (len(anomalies) + len(normals))
-            guesses.append(len(reference) - tail_size(normals, reference, tail="lower"))
-            guesses.append(round(share * len(reference)))
-        n_above = max(1, int(np.median(guesses)))
-        return tail_threshold(reference, n_above, tail="upper")
+        return decide_threshold(scores, labels)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -17,5 +17,9 @@ class ModelFileError(SpadeworkError, ValueError):
     """A model cannot be written as plain data, or a file is not a whole model."""
 
 
+class ExportError(SpadeworkError, ValueError):
+    """A model cannot be exported, or its exported form does not score as it does."""
+
+
 class DataError(SpadeworkError, OSError):
     """A data file is missing, cut off or not the original one."""

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from conftest import in_setting
-from spadework.base import FALSE_ALARMS
 from spadework.baselines.baseline import classes_of, log_odds
 from spadework.baselines.elkan_noto import WeightedElkanNoto
 from spadework.baselines.srr import SRR
-from spadework.core.matching import match_threshold
+from spadework.core.matching import FALSE_ALARMS, match_threshold
 from spadework.errors import InputError, LabelError
 
 

@@ -6,10 +6,12 @@ import typer
 
 import spadework
 from spadework.cli.bench import bench
+from spadework.cli.compare import compare
 from spadework.cli.data import data
 from spadework.cli.demo import demo
 from spadework.cli.explain import explain
 from spadework.cli.fit import fit
+from spadework.cli.report import report
 from spadework.cli.score import score
 
 app = typer.Typer(
@@ -21,6 +23,8 @@ app = typer.Typer(
 app.command()(fit)
 app.command()(score)
 app.command()(explain)
+app.command()(report)
+app.command()(compare)
 app.command()(demo)
 app.add_typer(bench, name="bench")
 app.add_typer(data, name="data")

@@ -7,6 +7,7 @@ so shared rows are read once and not K times.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,23 @@ class GaussianEnsemble:
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Negative log-likelihood under every member, (n_samples, n_members)."""
         return score_gaussians(self, X)
+
+
+class Whitening(NamedTuple):
+    """How rows are scored: ``(|[x - centre, 1] @ matrix|^2 + log_norms) / 2``.
+
+    The norm is that of each member's own columns of the product.
+
+    Attributes
+    ----------
+    centre : ndarray of shape (n_features,)
+    matrix : ndarray of shape (n_features + 1, n_members * n_features)
+    log_norms : ndarray of shape (n_members,)
+    """
+
+    centre: Floats
+    matrix: Floats
+    log_norms: Floats
 
 
 def fit_gaussians(
@@ -128,10 +146,7 @@ def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floa
         raise InputError(
             f"expected rows of {n_features} features; got an array of shape {X.shape}"
         )
-    diagonals = np.diagonal(ensemble.factors, axis1=1, axis2=2)
-    log_norms = n_features * np.log(2 * np.pi) + 2 * np.log(diagonals).sum(axis=1)
-    centre = ensemble.means.mean(axis=0)
-    whitening = _whitening(ensemble.means - centre, ensemble.factors)
+    centre, whitening, log_norms = whiten(ensemble)
     scores = np.empty((len(X), n_members))
     for start in range(0, len(X), _CHUNK_ROWS):
         rows = slice(start, start + _CHUNK_ROWS)
@@ -142,6 +157,16 @@ def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floa
     scores += log_norms
     scores /= 2
     return scores
+
+
+def whiten(ensemble: GaussianEnsemble) -> Whitening:
+    """Prepare an ensemble for scoring: what is the same for all rows."""
+    diagonals = np.diagonal(ensemble.factors, axis1=1, axis2=2)
+    n_features = diagonals.shape[1]
+    log_norms = n_features * np.log(2 * np.pi) + 2 * np.log(diagonals).sum(axis=1)
+    centre = ensemble.means.mean(axis=0)
+    matrix = _whitening_matrix(ensemble.means - centre, ensemble.factors)
+    return Whitening(centre, matrix, log_norms)
 
 
 def _moments(
@@ -165,7 +190,7 @@ def _factor(covariances: Floats, ridge: Floats) -> Floats:
     return factors.astype(np.float64, copy=False)
 
 
-def _whitening(offsets: Floats, factors: Floats) -> Floats:
+def _whitening_matrix(offsets: Floats, factors: Floats) -> Floats:
     """One matrix that whitens a row for every member, (n_features + 1, K * d).
 
     ``[x, 1] @ whitening`` holds ``L_k^-1 (x - offset_k)`` for all k side by side:

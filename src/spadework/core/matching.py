@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spadework.errors import InputError
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 Tail = Literal["upper", "lower"]
 Floats = NDArray[np.float64]
@@ -40,6 +41,9 @@ SEARCH_TOLERANCE = 5e-3
 
 EXHAUSTIVE_CELLS = 1 << 16
 """Up to this many candidate-cell pairs every candidate is tried."""
+
+FALSE_ALARMS = 0.05
+"""Share of labeled normals above the threshold where no anomaly is labeled."""
 
 _BATCH_CELLS = 1 << 20
 _ROUNDING = 1e-12
@@ -113,6 +117,42 @@ def tail_threshold(scores: ArrayLike, size: int, *, tail: Tail) -> float:
     if not 1 <= size <= len(ordered):
         raise InputError(f"a tail holds 1 to {len(ordered)} scores; got size={size}")
     return sign * _cut_off(ordered, size)
+
+
+def decide_threshold(scores: Floats, labels: NDArray[np.int8]) -> float:
+    """Decide the threshold above which rows are called anomalies.
+
+    Three guesses at how many unlabeled rows lie above it can each be far off: how many
+    score like labeled anomalies, how many do not score like labeled normals (both by
+    partial matching), and as many as there are anomalies among labels. The middle one
+    is taken. Without labeled normals only the first can be made; without labeled
+    anomalies the threshold is where few labeled normals would be called.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Higher is more anomalous; NaN for rows that were not scored.
+    labels : ndarray of shape (n_samples,), values 1, 0 and -1
+
+    Examples
+    --------
+    >>> scores = np.array([9.0, 11.0, 0.0, 1.0, 2.0, 9.5, 10.5])
+    >>> decide_threshold(scores, np.array([1, 1, -1, -1, -1, -1, -1], dtype=np.int8))
+    5.75
+    """
+    scores, labels = scores[~np.isnan(scores)], labels[~np.isnan(scores)]
+    anomalies, normals = scores[labels == ANOMALY], scores[labels == NORMAL]
+    if not len(anomalies):
+        return float(np.quantile(normals, 1 - FALSE_ALARMS))
+    unlabeled = labels == UNLABELED
+    reference = scores[unlabeled] if unlabeled.any() else scores
+    guesses = [tail_size(anomalies, reference, tail="upper")]
+    if len(normals):
+        share = len(anomalies) / (len(anomalies) + len(normals))
+        guesses.append(len(reference) - tail_size(normals, reference, tail="lower"))
+        guesses.append(round(share * len(reference)))
+    n_above = max(1, int(np.median(guesses)))
+    return tail_threshold(reference, n_above, tail="upper")
 
 
 def otsu_threshold(scores: ArrayLike) -> float:

@@ -84,9 +84,12 @@ class QuantileScaler:
             )
         scaled = np.empty(X.shape, dtype=np.float32)
         for column in range(X.shape[1]):
-            values, levels = _distinct_knots(self.knots[:, column])
-            scaled[:, column] = np.interp(X[:, column], values, levels)
+            scaled[:, column] = np.interp(X[:, column], *self.curve(column))
         return scaled
+
+    def curve(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Distinct knots of a column and the normal score of each, both (n_values,)."""
+        return _distinct_knots(self.knots[:, column])
 
 
 def fit_scaler(

@@ -1,7 +1,8 @@
 """One column of a table as numbers: how it is encoded, kept as plain data.
 
 Each kind of column is fitted once and holds nothing but names and numbers. It turns an
-Arrow array into one or more features, the same whenever and wherever rows are scored.
+Arrow array into one or more features, the same whenever and wherever rows are scored:
+values that mean the same have one form, whatever type a file or a frame gives them.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
+import pyarrow.csv
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
@@ -20,7 +22,13 @@ Features = NDArray[np.float32]
 """Features of rows, (n_rows, n_features)."""
 
 MISSING = "missing"
-_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+MISSING_WORDS: list[str] = pyarrow.csv.ConvertOptions().null_values
+"""Text that means a missing value, in a text file as in a frame."""
+
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
+_TEXT = pa.large_string()
+_EXACT = 2.0**53
 _DAY = 86_400
 
 
@@ -38,8 +46,8 @@ class NumberColumn:
     tells_missing : bool
         Whether values were missing in training: then a feature says where.
     as_text : bool
-        Whether numbers come as text, of which some may be no number: they count as
-        missing.
+        Whether text is read by us: "true" and "false" are 1 and 0, and what is no
+        number counts as missing. Otherwise such text is refused.
     """
 
     role: ClassVar[str] = "number"
@@ -67,6 +75,8 @@ class NumberColumn:
     def encode(self, array: pa.Array) -> Features:
         """Encode values, (n_rows,), as (n_rows, n_features)."""
         values = to_numbers(array)
+        if not self.as_text:
+            _refuse_words(array, values)
         missing = ~np.isfinite(values)
         centred = np.where(missing, self.fill, values) - self.offset
         limit = np.finfo(np.float32).max
@@ -77,10 +87,7 @@ class NumberColumn:
 
     def show(self, array: pa.Array) -> list[str]:
         """Put values into words."""
-        return [
-            f"{value:,.6g}" if np.isfinite(value) else MISSING
-            for value in to_numbers(array)
-        ]
+        return [_show_number(value) for value in to_numbers(array)]
 
 
 @dataclass(frozen=True)
@@ -142,9 +149,13 @@ class CategoryColumn:
         """Put values into words."""
         return [MISSING if v is None else str(v) for v in to_text(array).to_pylist()]
 
+    def shares(self, array: pa.Array) -> NDArray[np.float64]:
+        """Share of training rows with the value of each row, 0 where it was new."""
+        return np.exp(np.append(self.log_shares[:-1], -np.inf))[self._codes(array)]
+
     def _codes(self, array: pa.Array) -> NDArray[np.intp]:
         """Place of each value among the known ones, the number of these if new."""
-        known = pa.array(self.values, type=pa.string())
+        known = pa.array(self.values, type=_TEXT)
         found = pc.index_in(to_text(array), value_set=known)
         return pc.fill_null(found, len(self.values)).to_numpy(zero_copy_only=False)
 
@@ -153,11 +164,11 @@ class CategoryColumn:
 class DateColumn:
     """A point in time: days since the first in training, and where in day and week.
 
+    Times with a zone are counted in UTC, all others as they are.
+
     Attributes
     ----------
     name : str
-    unit : str
-        Arrow type it is read as.
     origin, fill : float
         First day of training, and days since then that stand for a missing value.
     tells_missing : bool
@@ -166,9 +177,9 @@ class DateColumn:
     """
 
     role: ClassVar[str] = "date"
+    arrow_type: ClassVar[pa.DataType] = pa.string()
 
     name: str
-    unit: str
     origin: float
     fill: float
     tells_missing: bool
@@ -177,11 +188,6 @@ class DateColumn:
     def __post_init__(self) -> None:
         if not np.isfinite([self.origin, self.fill]).all():
             raise InputError(f"column {self.name} is not encoded by finite numbers")
-
-    @property
-    def arrow_type(self) -> pa.DataType:
-        """Type to read the column as."""
-        return parse_type(self.unit)
 
     @property
     def features(self) -> list[str]:
@@ -221,40 +227,73 @@ Column = NumberColumn | CategoryColumn | DateColumn
 
 def to_numbers(array: pa.Array) -> NDArray[np.float64]:
     """Return values as float64, NaN where there is no number; (n_rows,)."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        array, kind = array.cast(kind.value_type), kind.value_type
-    if pa.types.is_boolean(kind):
+    array = plain(array)
+    if pa.types.is_boolean(array.type):
         array = array.cast(pa.int8())
-    elif is_text(kind):
-        is_number = pc.match_substring_regex(array, _NUMBER)
-        array = pc.utf8_trim_whitespace(pc.if_else(is_number, array, None))
+    elif is_text(array.type):
+        array = _parse_numbers(array)
     values = array.cast(pa.float64(), safe=False)
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def to_text(array: pa.Array) -> pa.Array:
-    """Return values as text; whole numbers look alike whether int or float."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        array, kind = array.cast(kind.value_type), kind.value_type
-    if pa.types.is_floating(kind):
-        whole = pc.equal(array, pc.floor(array))
+    """Return values as text: 1.0 as "1" and True as "true", of whatever type they are."""
+    array = plain(array)
+    if is_text(array.type):
+        encoded = array.dictionary_encode()
+        return _one_spelling(encoded.dictionary).take(encoded.indices)
+    if pa.types.is_floating(array.type):
+        whole = pc.and_(
+            pc.equal(array, pc.floor(array)), pc.less(pc.abs(array), float(_EXACT))
+        )
         as_int = pc.if_else(whole, array, None).cast(pa.int64(), safe=False)
-        return pc.if_else(whole, as_int.cast(pa.string()), array.cast(pa.string()))
-    return array.cast(pa.string())
+        return pc.if_else(whole, as_int.cast(_TEXT), array.cast(_TEXT))
+    return array.cast(_TEXT)
 
 
 def to_days(array: pa.Array) -> NDArray[np.float64]:
     """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
-    if is_text(array.type):
-        array = pc.cast(array, pa.timestamp("us"))
+    array = plain(array)
     kind = array.type
-    if pa.types.is_timestamp(kind) and kind.tz:
+    if is_text(kind):
+        array = _parse_dates(array)
+    elif not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        if array.null_count < len(array):
+            raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
+    elif pa.types.is_timestamp(kind) and kind.tz:
         array = array.cast(pa.timestamp(kind.unit))
+    if array.null_count == len(array):
+        return np.full(len(array), np.nan)
     stamps = array.cast(pa.timestamp("us"), safe=False)
     ticks = stamps.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
     return np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
+
+
+def simple(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return values in one array: no dictionary, and one type of text."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        array = array.cast(kind)
+    if is_text(kind):
+        array = array.cast(_TEXT)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return values in one array of a plain type; NaN and words for missing are null."""
+    array = simple(array)
+    kind = array.type
+    if is_text(kind):
+        missing = pc.is_in(array, value_set=pa.array(MISSING_WORDS, type=_TEXT))
+        return pc.if_else(missing, None, array)
+    if pa.types.is_float16(kind):
+        array = array.cast(pa.float32())
+    elif pa.types.is_decimal(kind):
+        array = array.cast(pa.float64())
+    if pa.types.is_floating(array.type):
+        return pc.if_else(pc.is_nan(array), None, array)
+    return array
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -266,11 +305,54 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def parse_type(name: str) -> pa.DataType:
-    """Return the date type of a name, as ``str`` of the type gives it."""
-    known = [pa.date32(), pa.date64(), pa.string()]
-    known += [pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")]
-    for kind in known:
-        if str(kind) == name:
-            return kind
-    raise InputError(f"{name!r} is not a type of dates")
+def _parse_numbers(text: pa.Array) -> pa.Array:
+    """Read text as numbers, "true" and "false" as 1 and 0, all else as missing."""
+    text = pc.utf8_trim_whitespace(text)
+    is_number = pc.match_substring_regex(text, _NUMBER)
+    numbers = pc.if_else(is_number, text, None).cast(pa.float64())
+    if numbers.null_count == text.null_count:
+        return numbers
+    truth = pa.array(["false", "true"], type=_TEXT)
+    found = pc.index_in(pc.utf8_lower(text), value_set=truth)
+    return pc.coalesce(numbers, found.cast(pa.float64()))
+
+
+def _parse_dates(text: pa.Array) -> pa.Array:
+    """Read ISO text as points in time, those with a zone in UTC."""
+    text = pc.utf8_trim_whitespace(text)
+    text = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
+    zoned = pc.match_substring_regex(text, _ZONE)
+    in_utc = pc.if_else(zoned, text, None).cast(pa.timestamp("us", "UTC"))
+    local = pc.if_else(zoned, None, text).cast(pa.timestamp("us"))
+    return pc.coalesce(local, in_utc.cast(pa.timestamp("us")))
+
+
+def _one_spelling(names: pa.Array) -> pa.Array:
+    """Spell whole numbers and truth values as other types of columns would."""
+    for pattern, spelling in (
+        (r"^([+-]?\d+)\.0*$", r"\1"),
+        (r"^-0$", "0"),
+        (r"(?i)^true$", "true"),
+        (r"(?i)^false$", "false"),
+    ):
+        names = pc.replace_substring_regex(names, pattern, spelling)
+    return names
+
+
+def _refuse_words(array: pa.Array, values: NDArray[np.float64]) -> None:
+    """Refuse text that is no number, in a column that has held numbers only."""
+    if not is_text(simple(array).type):
+        return
+    array = plain(array)
+    wrong = np.isnan(values) & array.is_valid().to_numpy(zero_copy_only=False)
+    if wrong.any():
+        word = array[int(np.flatnonzero(wrong)[0])].as_py()
+        raise pa.ArrowInvalid(f"{word[:60]!r} is not a number")
+
+
+def _show_number(value: float) -> str:
+    """Write a number with the digits that matter."""
+    if not np.isfinite(value):
+        return MISSING
+    whole = value == round(value) and abs(value) < 1e15
+    return f"{value:,.0f}" if whole or 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"

@@ -19,6 +19,7 @@ from spadework.tables.columns import (
     NumberColumn,
     is_text,
     pc,
+    plain,
     to_days,
     to_numbers,
     to_text,
@@ -44,7 +45,7 @@ FEW_ROWS = 20
 
 _LONG_TEXT, _FREE_TEXT_WORDS = 40, 5
 _ID_NAME = re.compile(
-    r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed", re.IGNORECASE
+    r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed)|[a-z](Id|ID)$"
 )
 _SHOWN = 8
 
@@ -95,8 +96,8 @@ class TableEncoder:
         start = 0
         for column in self.columns:
             try:
-                part = column.encode(_array(table, column.name))
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                part = column.encode(table.column(column.name))
+            except pa.ArrowException as error:
                 raise InputError(
                     f"column {column.name} was a {column.role} in training and cannot be "
                     f"read as one now: {str(error).splitlines()[0][:200]}"
@@ -134,7 +135,8 @@ def fit_encoder(
     for name in table.column_names:
         if name in leave_out:
             continue
-        fitted = _fit_column(name, _array(table, name), as_category=name in categories)
+        column = table.column(name)
+        fitted = _fit_column(name, column, as_category=name in categories)
         if isinstance(fitted, Ignored):
             ignored.append(fitted)
         else:
@@ -145,16 +147,21 @@ def fit_encoder(
     return TableEncoder(tuple(columns), tuple(ignored))
 
 
-def _fit_column(name: str, array: pa.Array, *, as_category: bool) -> Column | Ignored:
+def _fit_column(
+    name: str, column: pa.ChunkedArray, *, as_category: bool
+) -> Column | Ignored:
     """Fit the encoding of one column, or say why there is none."""
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if column.null_count == len(column):
+        return Ignored(name, "it has no values")
+    if not _is_plain(_value_type(column)):
+        return Ignored(name, f"values of type {column.type} are not understood")
+    array = plain(column)
+    kind = array.type
     if pa.types.is_floating(kind):
         array = pc.if_else(pc.is_finite(array), array, None)
     n_valid = len(array) - array.null_count
     if n_valid == 0:
         return Ignored(name, "it has no values")
-    if not _is_plain(kind):
-        return Ignored(name, f"values of type {kind} are not understood")
     n_distinct = pc.count_distinct(array, mode="only_valid").as_py()
     if n_distinct == 1 and n_valid == len(array):
         return Ignored(name, "it has one value only")
@@ -164,9 +171,13 @@ def _fit_column(name: str, array: pa.Array, *, as_category: bool) -> Column | Ig
         return _fit_date(name, array)
     if is_text(kind):
         return _fit_text(name, array, n_distinct)
-    if pa.types.is_integer(kind) and _is_id(name, array, n_distinct):
-        return Ignored(name, "every row has a number of its own, like an id")
-    return _fit_number(name, array, as_text=False)
+    return _fit_number(name, array, n_distinct)
+
+
+def _value_type(column: pa.ChunkedArray) -> pa.DataType:
+    """Return the type of the values, also where they are kept in a dictionary."""
+    kind = column.type
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_plain(kind: pa.DataType) -> bool:
@@ -186,17 +197,27 @@ def _is_id(name: str, array: pa.Array, n_distinct: int) -> bool:
     """Tell whole numbers that count the rows, or whose name says what they are."""
     if n_distinct < len(array) or len(array) < FEW_ROWS:
         return False
-    values = array.to_numpy(zero_copy_only=False)
+    is_integer = pa.types.is_integer(array.type)
+    values = array.to_numpy(zero_copy_only=False) if is_integer else to_numbers(array)
+    if not (values == np.floor(values)).all():
+        return False
     return bool(_ID_NAME.search(name)) or not name or bool((np.diff(values) == 1).all())
 
 
-def _fit_number(name: str, array: pa.Array, *, as_text: bool) -> NumberColumn:
+def _fit_number(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
+    if _is_id(name, array, n_distinct):
+        return Ignored(name, "every row has a number of its own, like an id")
     values = to_numbers(array)
     known = values[np.isfinite(values)]
     low, high = known.min(), known.max()
     offset = float(low) if abs(low) > 1e4 * (high - low) else 0.0
+    is_truth = bool(((known == 0) | (known == 1)).all())
     return NumberColumn(
-        name, offset, float(np.median(known)), len(known) < len(values), as_text
+        name,
+        offset=offset,
+        fill=float(np.median(known)),
+        tells_missing=len(known) < len(values),
+        as_text=is_text(array.type) or is_truth,
     )
 
 
@@ -204,10 +225,8 @@ def _fit_date(name: str, array: pa.Array) -> DateColumn:
     days = to_days(array)
     known = days[~np.isnan(days)]
     origin = float(np.floor(known.min()))
-    kind = pa.timestamp(array.type.unit) if pa.types.is_timestamp(array.type) else None
     return DateColumn(
         name,
-        unit=str(kind or array.type),
         origin=origin,
         fill=float(np.median(known) - origin),
         tells_missing=len(known) < len(days),
@@ -233,7 +252,7 @@ def _fit_text(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
     """Text is numbers, dates, free text, an id, or a category."""
     known = array.drop_null()
     if np.isfinite(to_numbers(known)).mean() >= NUMBER_SHARE:
-        return _fit_number(name, array, as_text=True)
+        return _fit_number(name, array, n_distinct)
     if _are_dates(known):
         return _fit_date(name, array)
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
@@ -249,12 +268,6 @@ def _fit_text(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
 def _are_dates(known: pa.Array) -> bool:
     try:
         to_days(known)
-    except pa.ArrowInvalid:
+    except pa.ArrowException:
         return False
     return True
-
-
-def _array(table: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
-    """Return a column as one array."""
-    column = table.column(name)
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -1,0 +1,45 @@
+"""``spadework compare``: what has changed since the model was fitted."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from spadework.cli.models import Json, ModelPath, Query, Sources, load_model, source_of
+
+_SHOWN_COLUMNS = 10
+
+
+def compare(
+    model: ModelPath,
+    sources: Sources,
+    query: Query = None,
+    as_json: Json = False,
+    fail_on_drift: Annotated[
+        bool,
+        typer.Option("--fail-on-drift", help="Exit with 3 unless the advice is to keep."),
+    ] = False,
+) -> None:
+    """Say how new rows differ from training rows, and whether to refit or relabel."""
+    from spadework.differences import compare_table
+    from spadework.tables.reading import read_table
+
+    fitted = load_model(model)
+    table = read_table(source_of(sources), query=query, types=fitted.types)
+    drift = compare_table(fitted, fitted.encoder.encode(table))
+    if as_json:
+        found = {
+            "rows": drift.n_rows,
+            "auc": drift.difference.auc,
+            "called_before": drift.called_before,
+            "called_now": drift.called_now,
+            "advice": drift.advice,
+            "columns": [each._asdict() for each in drift.difference.columns],
+        }
+        print(json.dumps(found))
+    else:
+        print(drift)
+        for each in drift.difference.certain[:_SHOWN_COLUMNS]:
+            print(f"  {each.name}: {each.words} (distance {each.distance:.2f})")
+    if fail_on_drift and drift.advice != "keep":
+        raise typer.Exit(3)

@@ -1,0 +1,242 @@
+"""How two sets of rows differ: column by column, and as a whole.
+
+Used twice: labeled rows against unlabeled ones, and new rows against training rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2_contingency, ks_2samp
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from spadework.errors import InputError
+from spadework.table_model import TableModel
+from spadework.tables.columns import CategoryColumn, Column
+from spadework.tables.encoding import TableEncoder
+
+Rows = NDArray[np.float32]
+
+CHANCE = 0.6
+"""AUC up to which a classifier hardly tells two sets of rows apart."""
+
+LEVEL = 0.01
+"""Chance, over all columns together, of calling one different that is not."""
+
+MAX_ROWS = 5_000
+_N_FOLDS, _N_TREES, _MIN_ROWS = 5, 100, 10
+
+Advice = Literal["keep", "refit", "relabel"]
+
+
+class ColumnDifference(NamedTuple):
+    """How far the values of a column lie apart in two sets of rows.
+
+    ``distance`` is 0 (the same) to 1: the largest difference of shares below a value
+    (Kolmogorov and Smirnov), or for categories the share of rows that would have to
+    change. ``certain`` tells what is beyond chance, all columns considered.
+    """
+
+    name: str
+    distance: float
+    p_value: float
+    certain: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two sets of rows differ.
+
+    Attributes
+    ----------
+    auc : float
+        With which held-out rows of the two sets are told apart; 0.5 is chance.
+    columns : list of ColumnDifference
+        The largest distance first.
+    """
+
+    auc: float
+    columns: list[ColumnDifference]
+
+    @property
+    def certain(self) -> list[ColumnDifference]:
+        """Columns that differ beyond chance."""
+        return [each for each in self.columns if each.certain]
+
+    def __str__(self) -> str:
+        how = "can hardly be told apart" if self.auc <= CHANCE else "can be told apart"
+        named = ", ".join(each.name for each in self.certain[:5])
+        return f"the rows {how} (AUC {self.auc:.2f})" + (
+            f"; most by {named}" if named else ""
+        )
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How new rows differ from training rows, and what to do about it.
+
+    Attributes
+    ----------
+    difference : Difference
+    called_before, called_now : float
+        Share of unlabeled training rows and of new rows called anomalous.
+    n_rows : int
+        New rows.
+    advice : "keep", "refit" or "relabel"
+    """
+
+    difference: Difference
+    called_before: float
+    called_now: float
+    n_rows: int
+    advice: Advice
+
+    def __str__(self) -> str:
+        said = {
+            "keep": "keep the model: nothing has changed that matters",
+            "refit": "refit with the new rows as unlabeled ones and the labels you have: "
+            "values have moved, calls have not",
+            "relabel": "label some of the new rows and refit: the model calls another "
+            "share of them anomalous than before",
+        }
+        return (
+            f"{self.n_rows:,} new rows: {self.difference}\n"
+            f"called anomalous: {self.called_before:.2%} in training, "
+            f"{self.called_now:.2%} now\n"
+            f"advice: {said[self.advice]}"
+        )
+
+
+def compare_rows(
+    encoder: TableEncoder, first: Rows, second: Rows, *, seed: int = 0
+) -> Difference:
+    """Compare two sets of encoded rows, each (n_rows, n_features).
+
+    Large sets are sampled.
+    """
+    if min(len(first), len(second)) < _MIN_ROWS:
+        raise InputError(
+            f"comparing needs {_MIN_ROWS} rows on each side; got {len(first)} and "
+            f"{len(second)}"
+        )
+    rng = np.random.default_rng(seed)
+    first, second = (_sample(rows, rng) for rows in (first, second))
+    n_columns = len(encoder.columns)
+    columns = [
+        _compare_column(
+            column,
+            first[:, encoder.owners == at],
+            second[:, encoder.owners == at],
+            LEVEL / n_columns,
+        )
+        for at, column in enumerate(encoder.columns)
+    ]
+    ordered = sorted(columns, key=lambda each: (-each.certain, -each.distance))
+    return Difference(tell_apart(first, second, seed), ordered)
+
+
+def compare_table(model: TableModel, X: Rows) -> Drift:
+    """Compare new rows, encoded, with those that the model was fitted on."""
+    reference = model.reference
+    unlabeled = reference.labels == -1
+    before = reference.X[unlabeled] if unlabeled.any() else reference.X
+    difference = compare_rows(model.encoder, before, X)
+    threshold = model.detector.threshold_
+    was = reference.scores[unlabeled] if unlabeled.any() else reference.scores
+    called_before = float((was > threshold).mean())
+    called_now = float((model.detector.anomaly_score(X) > threshold).mean())
+    return Drift(
+        difference,
+        called_before,
+        called_now,
+        len(X),
+        advise(difference.auc, called_before, called_now, len(X)),
+    )
+
+
+def advise(auc: float, called_before: float, called_now: float, n_rows: int) -> Advice:
+    """Say what to do: relabel if calls have moved, refit if only values have.
+
+    Calls have moved when their share has halved or doubled, by more than three
+    standard errors of a share.
+    """
+    error = np.sqrt(max(called_before, 1 / n_rows) / n_rows)
+    moved = not called_before / 2 <= called_now <= 2 * called_before
+    if moved and abs(called_now - called_before) > 3 * error:
+        return "relabel"
+    return "refit" if auc > CHANCE else "keep"
+
+
+def tell_apart(first: Rows, second: Rows, seed: int) -> float:
+    """AUC with which trees tell held-out rows of two sets apart, 0.5 at least."""
+    X = np.concatenate([first, second])
+    which = np.repeat([0, 1], [len(first), len(second)])
+    trees = ExtraTreesClassifier(
+        _N_TREES, min_samples_leaf=5, class_weight="balanced", random_state=seed
+    )
+    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed)
+    belief: Any = cross_val_predict(trees, X, which, cv=folds, method="predict_proba")
+    return max(0.5, float(roc_auc_score(which, belief[:, 1])))
+
+
+def _compare_column(
+    column: Column, first: Rows, second: Rows, level: float
+) -> ColumnDifference:
+    """Compare the features of one column."""
+    if isinstance(column, CategoryColumn):
+        return _compare_category(column, first, second, level)
+    test: Any = ks_2samp(first[:, 0], second[:, 0])
+    distance, p_value = float(test.statistic), float(test.pvalue)
+    low, high = (
+        float(np.median(rows[:, 0])) + _shift(column) for rows in (first, second)
+    )
+    words = f"median {low:,.6g} against {high:,.6g}"
+    return ColumnDifference(column.name, distance, p_value, p_value < level, words)
+
+
+def _shift(column: Column) -> float:
+    """Return what was subtracted from the values of a column."""
+    return getattr(column, "offset", 0.0)
+
+
+def _compare_category(
+    column: CategoryColumn, first: Rows, second: Rows, level: float
+) -> ColumnDifference:
+    both = np.concatenate([first, second])
+    kinds, place = np.unique(both, axis=0, return_inverse=True)
+    place = place.ravel()
+    counts = np.stack(
+        [
+            np.bincount(place[: len(first)], minlength=len(kinds)),
+            np.bincount(place[len(first) :], minlength=len(kinds)),
+        ]
+    )
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
+    test: Any = chi2_contingency(counts) if len(kinds) > 1 else None
+    p_value = 1.0 if test is None else float(test.pvalue)
+    moved = int(np.argmax(np.abs(shares[0] - shares[1])))
+    words = (
+        f"{_kind_name(column, kinds[moved])}: {shares[0, moved]:.1%} against "
+        f"{shares[1, moved]:.1%}"
+    )
+    return ColumnDifference(column.name, distance, p_value, p_value < level, words)
+
+
+def _kind_name(column: CategoryColumn, features: Rows) -> str:
+    """Name the value that features stand for, as far as they tell it."""
+    common = np.flatnonzero(features[: column.n_common])
+    if len(common):
+        value = column.values[int(common[0])]
+        return "missing" if value is None else value
+    return "a rare value"
+
+
+def _sample(rows: Rows, rng: np.random.Generator) -> Rows:
+    if len(rows) <= MAX_ROWS:
+        return rows
+    return rows[rng.choice(len(rows), MAX_ROWS, replace=False)]

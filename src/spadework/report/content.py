@@ -1,0 +1,190 @@
+"""What the report says, as plain values: no HTML here."""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spadework.differences import compare_rows
+from spadework.explain import explain_rows
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.report.performance import measure_performance
+from spadework.table_model import TableModel
+from spadework.version import __version__
+
+N_TOP, N_BINS, N_REASONS = 12, 40, 3
+_NAMES = {ANOMALY: "anomaly", NORMAL: "normal", UNLABELED: "unlabeled"}
+_SHOWN_COLUMNS = 12
+_FEWEST = 10
+
+Floats = NDArray[np.float64]
+
+
+def make_content(
+    model: TableModel, table: pa.Table, held_out: pa.Table | None = None
+) -> dict[str, Any]:
+    """Prepare the report on a model.
+
+    Parameters
+    ----------
+    model : TableModel
+    table : pyarrow.Table
+        Rows to report on: their scores, and the top anomalies with reasons.
+    held_out : pyarrow.Table, optional
+        Labeled rows that the model has not learnt from, to measure it on.
+    """
+    scores = model.detector.anomaly_score(model.encoder.encode(table))
+    return {
+        "version": __version__,
+        "census": _census(model),
+        "setting": model.detector.setting_,
+        "trust": _trust(model),
+        "mismatch": _mismatch(model),
+        "scores": _histogram(model, scores),
+        "one_class": _one_class(model),
+        "top": _top(model, table, scores),
+        "performance": None if held_out is None else _performance(model, held_out),
+        "card": _card(model, table, scores),
+    }
+
+
+def _census(model: TableModel) -> dict[str, int]:
+    return dict(model.detector.census_._asdict())
+
+
+def _trust(model: TableModel) -> dict[str, Any] | None:
+    """Return the verdict on pseudo-labels, and the weight of every reading."""
+    trust = model.detector.trust_
+    if trust is None:
+        return None
+    return {
+        "sentence": str(trust).split("; weights:")[0],
+        "weights": trust.weights,
+        "agreement": trust.agreement,
+    }
+
+
+def _mismatch(model: TableModel) -> dict[str, Any] | None:
+    """Say how labeled rows differ from unlabeled ones; None where a side is small."""
+    reference = model.reference
+    labeled = reference.labels != UNLABELED
+    if min(labeled.sum(), (~labeled).sum()) < _FEWEST:
+        return None
+    found = compare_rows(model.encoder, reference.X[labeled], reference.X[~labeled])
+    return {
+        "sentence": str(found),
+        "auc": found.auc,
+        "columns": [each._asdict() for each in found.columns[:_SHOWN_COLUMNS]],
+    }
+
+
+def _histogram(model: TableModel, scores: Floats) -> dict[str, Any]:
+    """Count scores in bins: the table's rows, and labeled training rows."""
+    reference = model.reference
+    edges = np.histogram_bin_edges(
+        np.concatenate([scores, reference.scores]), bins=N_BINS
+    )
+    series = {"table": scores}
+    for label in (NORMAL, ANOMALY):
+        series[f"labeled {_NAMES[label]}"] = reference.scores[reference.labels == label]
+    return {
+        "edges": edges.tolist(),
+        "counts": {
+            name: np.histogram(values, edges)[0].tolist()
+            for name, values in series.items()
+        },
+        "threshold": model.detector.threshold_,
+        "n_called": int((scores > model.detector.threshold_).sum()),
+    }
+
+
+def _one_class(model: TableModel) -> dict[str, Any] | None:
+    """Count one-class scores of unlabeled rows, with both thresholds of each member."""
+    labeler = model.detector.pseudo_labeler_
+    rows = model.reference.X[model.reference.labels == UNLABELED]
+    if labeler is None or not len(rows):
+        return None
+    codes = model.detector.model_.represent(rows)
+    scores = np.log1p(_above_least(labeler.members.score(codes)))
+    pseudo = labeler.label(codes)
+    called = {name: int((pseudo.labels == label).sum()) for label, name in _NAMES.items()}
+    votes = {
+        _NAMES[label]: (pseudo.votes == label).sum(axis=0).tolist()
+        for label in (ANOMALY, NORMAL)
+    }
+    edges = np.histogram_bin_edges(scores.mean(axis=1), bins=N_BINS)
+    return {
+        "edges": edges.tolist(),
+        "counts": {
+            name: np.histogram(scores.mean(axis=1)[pseudo.labels == label], edges)[
+                0
+            ].tolist()
+            for label, name in _NAMES.items()
+        },
+        "called": called,
+        "votes": votes,
+        "n_rows": len(rows),
+    }
+
+
+def _above_least(scores: Floats) -> Floats:
+    """Distances of each member's scores from its least, in units of their median."""
+    above = scores - scores.min(axis=0)
+    return above / np.maximum(np.median(above, axis=0), 1e-12)
+
+
+def _top(model: TableModel, table: pa.Table, scores: Floats) -> list[dict[str, Any]]:
+    """Explain the rows with the highest scores."""
+    order = np.argsort(-scores, kind="stable")[:N_TOP]
+    rows = table.take(pa.array(order))
+    keys = {name: rows.column(name).to_pylist() for name in model.keys}
+    probability = model.detector.to_probability(scores[order])
+    return [
+        {
+            "row": int(order[at]),
+            "keys": {name: str(values[at]) for name, values in keys.items()},
+            "score": each.score,
+            "probability": float(probability[at]),
+            "anomalous": each.anomalous,
+            "reasons": [asdict(reason) for reason in each.reasons[:N_REASONS]],
+            "nearest": [f"row {row} ({label})" for row, label, _ in each.nearest],
+            "pseudo_label": each.pseudo_label,
+        }
+        for at, each in enumerate(explain_rows(model, rows))
+    ]
+
+
+def _performance(model: TableModel, held_out: pa.Table) -> dict[str, Any]:
+    labels = model.read_labels(held_out)
+    known = labels != UNLABELED
+    scores = model.detector.anomaly_score(model.encoder.encode(held_out))[known]
+    return measure_performance(
+        scores,
+        labels[known] == ANOMALY,
+        model.detector.to_probability(scores),
+        model.detector.threshold_,
+    )
+
+
+def _card(model: TableModel, table: pa.Table, scores: Floats) -> dict[str, Any]:
+    """Collect what a model card holds."""
+    roles: dict[str, list[str]] = {}
+    for column in model.encoder.columns:
+        roles.setdefault(column.role, []).append(column.name)
+    return {
+        "rows_learnt_from": model.n_rows,
+        "rows_reported_on": table.num_rows,
+        "label": model.label,
+        "label_map": model.label_map,
+        "columns": roles,
+        "left_out": {each.name: each.why for each in model.encoder.ignored},
+        "threshold": model.detector.threshold_,
+        "share_called": float((scores > model.detector.threshold_).mean()),
+        "parameters": {
+            name: repr(value)
+            for name, value in model.detector.get_params(deep=False).items()
+            if name not in ("label_map", "verbose")
+        },
+    }

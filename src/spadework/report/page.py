@@ -1,0 +1,51 @@
+"""Put the report into one HTML file that needs nothing else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from spadework.files import write_whole
+from spadework.report.content import make_content
+from spadework.table_model import TableModel
+
+HERE = Path(__file__).parent
+
+
+def write_page(
+    model: TableModel, table: pa.Table, out: Path, held_out: pa.Table | None = None
+) -> None:
+    """Write the report on a model and a table; parameters as of `make_content`."""
+    write_whole(out, build_page(make_content(model, table, held_out)).encode())
+
+
+def build_page(content: dict[str, Any]) -> str:
+    """Return the HTML of a report."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = "{:.1%}".format
+    environment.filters["thousands"] = "{:,}".format
+    return environment.get_template("report.html.jinja").render(
+        **content,
+        css=_asset("report.css"),
+        js=_asset("report.js"),
+        data=Markup(_safe_json(content)),
+    )
+
+
+def _asset(name: str) -> Markup:
+    return Markup((HERE / name).read_text(encoding="utf-8"))
+
+
+def _safe_json(content: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(content, allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
