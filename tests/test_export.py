@@ -20,7 +20,9 @@ from conftest import N_FEATURES, in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner, __version__, export
 from spadework.core.trees import FlatForest
 from spadework.errors import ExportError, InputError
-from spadework.export import Graph, export_onnx
+from spadework.export import export_onnx
+from spadework.export.graph import Graph
+from spadework.export.parts import add_interpolation
 
 X, Y, TRUTH = mismatch_data(160, seed=0)
 FRESH = mismatch_data(150, seed=1)[0]
@@ -178,7 +180,7 @@ def test_interpolation_is_that_of_numpy_to_the_last_bit(path, sizes):
         columns.append(np.concatenate([*near, others, [-1e30, 1e30]]))
     values = np.stack(columns, axis=1)
     graph = Graph()
-    levels = export._add_interpolation(graph, "values", curves)
+    levels = add_interpolation(graph, "values", curves)
     double = onnx.TensorProto.DOUBLE
     made = helper.make_model(
         helper.make_graph(

@@ -10,6 +10,7 @@ from spadework.cli.compare import compare
 from spadework.cli.data import data
 from spadework.cli.demo import demo
 from spadework.cli.explain import explain
+from spadework.cli.export import export
 from spadework.cli.fit import fit
 from spadework.cli.report import report
 from spadework.cli.score import score
@@ -25,6 +26,7 @@ app.command()(score)
 app.command()(explain)
 app.command()(report)
 app.command()(compare)
+app.command()(export)
 app.command()(demo)
 app.add_typer(bench, name="bench")
 app.add_typer(data, name="data")

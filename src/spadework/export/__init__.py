@@ -1,0 +1,247 @@
+"""One ONNX graph from a fitted model: encoding, learner and threshold in one file.
+
+The graph computes in double precision, as the detector does: maps from scores to
+ranks can be steep, and what float32 rounds away would show. Two things carry it.
+
+- Trees are `TreeEnsemble` operators of ``ai.onnx.ml``, the first that answer in
+  double (`TreeEnsembleRegressor` answers in float32).
+- ``np.interp`` is a tree too: a bisection of the knots, whose leaf is the place of a
+  row's segment in a table. All columns are looked up by one operator, in as many
+  steps as bisection takes and without an array of rows by knots.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from spadework.detector import SPADE
+from spadework.errors import ExportError
+from spadework.export.graph import DOUBLE, FLOAT, INT64, Graph
+from spadework.export.parts import add_answers, add_detector
+from spadework.export.tables import add_encoder, table_feed, table_inputs
+from spadework.files import write_whole
+from spadework.table_model import TableModel
+from spadework.tables.reading import frame_to_table
+from spadework.validation import check_rows
+from spadework.version import __version__
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+Floats = NDArray[np.float64]
+Feed = dict[str, NDArray[Any]]
+
+TOLERANCE = 1e-5
+"""How far an exported score may lie from the model's, times the score if over 1."""
+
+OPSET, ML_OPSET, IR_VERSION = 21, 5, 10
+"""Versions of ONNX that the graph is written in; the trees need ai.onnx.ml 5."""
+
+PRODUCER = "spadework"
+
+_MAX_BYTES = 2**31 - 1
+
+
+def export_onnx(
+    model: SPADE | TableModel, path: str | os.PathLike[str], *, sample: Any
+) -> float:
+    """Write a fitted model as one ONNX graph, once it scores a sample the same.
+
+    The graph of a detector takes ``X``, float32 of shape (batch, n_features). That of
+    a table model takes one input a column, each of shape (batch,): numbers as doubles
+    and dates as days since 1970 in doubles, both NaN where missing, and categories as
+    text, empty where missing. Both give ``score`` and ``probability``, float64, and
+    ``anomaly``, int64, all of shape (batch,). Rows of a detector with missing or
+    infinite values, which it refuses, get NaN, NaN and -1. The file names the version
+    of spadework, the threshold and the features in its metadata.
+
+    Parameters
+    ----------
+    model : SPADE or TableModel
+        Fitted, with any learner and one-class classifier but objects of your own.
+    path : path of the file, ``.onnx`` by custom
+        A file that is not an exported model is never replaced.
+    sample : array-like of shape (n_samples, n_features), or a frame for a TableModel
+        Real rows, at least one, that the graph and the model are compared on.
+
+    Returns
+    -------
+    difference : float
+        The largest difference of a score from the model's own.
+
+    Raises
+    ------
+    ExportError
+        If onnx or onnxruntime is not installed, if the detector has parts that ONNX
+        cannot express, or if a score differs by more than ``TOLERANCE``. Nothing is
+        written then.
+    """
+    _require_tools()
+    if not isinstance(model, (SPADE, TableModel)):
+        raise ExportError(f"only fitted SPADE models can be exported; got {model!r}")
+    detector = model.detector if isinstance(model, TableModel) else model
+    check_is_fitted(detector)
+    target = Path(path)
+    _refuse_to_replace(target)
+    content = build_onnx(model).SerializeToString()
+    native, feed = _native(model, sample)
+    difference = _check_parity(content, feed, native, detector.threshold_)
+    write_whole(target, content)
+    return difference
+
+
+def build_onnx(model: SPADE | TableModel) -> "ModelProto":
+    """Build the graph of a fitted model, with its metadata."""
+    from onnx import helper
+
+    graph = Graph()
+    if isinstance(model, TableModel):
+        detector = model.detector
+        rows = add_encoder(graph, model.encoder)
+        inputs = {name: (kind, ["batch"]) for name, kind in _table_types(model).items()}
+    else:
+        detector, rows = model, "X"
+        inputs = {"X": (FLOAT, ["batch", detector.n_features_in_])}
+    add_answers(graph, add_detector(graph, detector, rows), detector.threshold_)
+    if graph.n_bytes > _MAX_BYTES:
+        raise ExportError(
+            f"the detector takes {graph.n_bytes / 1e9:.1f} GB as a graph, and an ONNX "
+            f"file holds 2. Fit on fewer columns, or with fewer one-class classifiers"
+        )
+    answers = {"score": DOUBLE, "probability": DOUBLE, "anomaly": INT64}
+    proto = helper.make_model(
+        helper.make_graph(
+            graph.nodes,
+            PRODUCER,
+            [
+                helper.make_tensor_value_info(name, kind, shape)
+                for name, (kind, shape) in inputs.items()
+            ],
+            [
+                helper.make_tensor_value_info(name, kind, ["batch"])
+                for name, kind in answers.items()
+            ],
+            graph.constants,
+        ),
+        opset_imports=[
+            helper.make_opsetid("", OPSET),
+            helper.make_opsetid("ai.onnx.ml", ML_OPSET),
+        ],
+        ir_version=IR_VERSION,
+        producer_name=PRODUCER,
+        producer_version=__version__,
+    )
+    helper.set_model_props(proto, _metadata(model))
+    return proto
+
+
+def _table_types(model: TableModel) -> dict[str, int]:
+    """Return the inputs of a table model, none of which may be named like an output."""
+    inputs = table_inputs(model.encoder)
+    taken = {"score", "probability", "anomaly"} & set(inputs)
+    if taken:
+        raise ExportError(
+            f"columns must not be named like the outputs of the graph: "
+            f"{', '.join(sorted(taken))}. Rename them and fit again"
+        )
+    return inputs
+
+
+def _metadata(model: SPADE | TableModel) -> dict[str, str]:
+    """Say what the graph was made from."""
+    detector = model.detector if isinstance(model, TableModel) else model
+    metadata = {
+        "spadework_version": __version__,
+        "threshold": repr(float(detector.threshold_)),
+    }
+    names = getattr(detector, "feature_names_in_", None)
+    if isinstance(model, TableModel):
+        names = model.encoder.features
+    if names is not None:
+        metadata["feature_names"] = json.dumps([str(name) for name in names])
+    return metadata
+
+
+def _native(model: SPADE | TableModel, sample: Any) -> tuple[Floats, Feed]:
+    """Return the model's own scores of a sample, and the sample as inputs of a graph."""
+    if isinstance(model, TableModel):
+        table = frame_to_table(sample)
+        scores = model.detector.anomaly_score(model.encoder.encode(table))
+        return scores, table_feed(model.encoder, table)
+    rows = check_rows(model, sample, fitting=False)
+    return model.anomaly_score(sample), {"X": rows}
+
+
+def _check_parity(content: bytes, feed: Feed, native: Floats, threshold: float) -> float:
+    """Return the largest difference of scores on a sample, or raise if it is large."""
+    if not len(native):
+        raise ExportError("the sample has no rows; give real ones to compare scores on")
+    scores, flags = _run(content, feed)
+    limits = TOLERANCE * np.maximum(1, np.abs(native))
+    differences = np.abs(scores - native)
+    wrong = ~(differences <= limits)
+    clear = np.abs(native - threshold) > limits
+    wrong |= clear & (flags != (native > threshold))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ExportError(
+            f"the graph does not score as the model does on {wrong.sum():,} of "
+            f"{len(native):,} rows of the sample, and nothing was written: row {row} "
+            f"scores {scores[row]!r} (anomaly {flags[row]}) instead of {native[row]!r}, "
+            f"and {limits[row]:.1e} is allowed. Report it with the version of "
+            f"onnxruntime"
+        )
+    return float(differences.max())
+
+
+def _run(content: bytes, feed: Feed) -> tuple[Floats, NDArray[np.int64]]:
+    """Scores and flags of rows by the graph, both (n_samples,)."""
+    import onnxruntime
+
+    try:
+        session = onnxruntime.InferenceSession(
+            content, providers=["CPUExecutionProvider"]
+        )
+        answers: Any = session.run(["score", "anomaly"], feed)
+    except Exception as error:
+        raise ExportError(
+            f"onnxruntime {onnxruntime.__version__} does not run the graph, which needs "
+            f"the operators of ai.onnx.ml {ML_OPSET}; update it with "
+            f"pip install -U 'spadework[export]' ({error})"
+        ) from error
+    return answers[0], answers[1]
+
+
+def _require_tools() -> None:
+    """Raise unless onnx and onnxruntime are installed."""
+    try:
+        import onnx  # noqa: F401
+        import onnxruntime  # noqa: F401
+    except ImportError as error:
+        raise ExportError(
+            f"export needs onnx and onnxruntime ({error}); install them with "
+            f"pip install 'spadework[export]'"
+        ) from error
+
+
+def _refuse_to_replace(target: Path) -> None:
+    """Raise unless the place is free or holds an exported detector."""
+    if not target.parent.is_dir():
+        raise ExportError(f"there is no folder {target.parent}; make it first")
+    if target.is_dir():
+        raise ExportError(f"{target} is a folder; name a file in it")
+    if not target.exists():
+        return
+    with target.open("rb") as file:
+        start = file.read(4 + len(PRODUCER))
+    # The format's version takes two bytes; the producer's name and its length follow.
+    if start[2:] != bytes([0x12, len(PRODUCER)]) + PRODUCER.encode():
+        raise ExportError(
+            f"{target} exists and is not an exported detector; it is left as it is. "
+            f"Choose another name"
+        )

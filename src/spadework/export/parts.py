@@ -1,0 +1,223 @@
+"""The parts of a detector as nodes of a graph.
+
+All names stand for double tensors of shape (batch, columns), unless said otherwise.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.gaussian import GaussianEnsemble, whiten
+from spadework.core.pseudo_labels import Members
+from spadework.core.scaling import MinMaxScaler
+from spadework.core.trees import FlatForest
+from spadework.detector import SPADE
+from spadework.errors import ExportError
+from spadework.export.graph import DOUBLE, FLOAT, INT64, Graph
+from spadework.export.trees import (
+    BRANCH_LT,
+    SUM,
+    Floats,
+    add_forest,
+    add_trees,
+    bisection_trees,
+)
+from spadework.labels import UNLABELED
+from spadework.learners.blend import ForestModel, Oddness
+from spadework.learners.contract import Scaler
+from spadework.learners.network import NetworkModel
+from spadework.learners.one_class import IsolationForestMembers, SVMMembers
+
+
+def add_detector(graph: Graph, detector: SPADE, rows: str) -> str:
+    """Add what scores rows.
+
+    Parameters
+    ----------
+    graph : Graph
+    detector : SPADE
+        Fitted.
+    rows : str
+        Name of a tensor of shape (batch, n_features), float32.
+
+    Returns
+    -------
+    scores : str
+        Name of the anomaly scores, (batch,), double.
+    """
+    cells = graph.add("Cast", rows, to=DOUBLE)
+    model = detector.model_
+    if isinstance(model, ForestModel):
+        scores = _add_forest_model(graph, model, cells)
+    elif isinstance(model, NetworkModel):
+        scores = _add_network_model(graph, model, cells)
+    else:
+        raise ExportError(
+            f"a {type(model).__name__} of your own cannot be exported; fit with "
+            f"learner='forest' or learner='network'"
+        )
+    # Zero for finite rows; NaN for all others, which trees would pass over.
+    total = graph.add("ReduceSum", cells, np.array([1]))
+    guarded = graph.add("Add", scores, graph.add("Mul", total, 0.0))
+    return graph.add("Squeeze", guarded, np.array([1]))
+
+
+def add_answers(graph: Graph, scores: str, threshold: float) -> None:
+    """Add the outputs of the graph, given its scores, (batch,)."""
+    graph.add("Identity", scores, output="score")
+    excess = graph.add("Sub", scores, threshold)
+    graph.add("Sigmoid", excess, output="probability")
+    called = graph.add("Cast", graph.add("Greater", excess, 0.0), to=INT64)
+    unknown = graph.add("IsNaN", scores)
+    graph.add("Where", unknown, np.array([UNLABELED]), called, output="anomaly")
+
+
+def _add_forest_model(graph: Graph, model: ForestModel, cells: str) -> str:
+    """Blend the readings: the weighted mean of log-odds of ranks, (batch, 1)."""
+    scores = [
+        add_forest(graph, reading.scorer, cells)
+        if isinstance(reading.scorer, FlatForest)
+        else _add_oddness(graph, reading.scorer, cells)
+        for reading in model.readings
+    ]
+    curves = [(reading.knots, reading.log_odds) for reading in model.readings]
+    ranks = add_interpolation(graph, graph.add("Concat", *scores, axis=1), curves)
+    weights = np.array([[reading.weight] for reading in model.readings])
+    return graph.add("Div", graph.add("MatMul", ranks, weights), weights.sum())
+
+
+def _add_network_model(graph: Graph, model: NetworkModel, cells: str) -> str:
+    """Average the logits of the networks, (batch, 1)."""
+    scaled = _add_scaling(graph, model.scaler, cells)
+    logits = []
+    for weights in model.weights:
+        code = _add_perceptron(graph, weights, "encoder", scaled)
+        if not model.linear_code:
+            code = graph.add("Relu", code)
+        logits.append(_add_perceptron(graph, weights, "predictor", code))
+    return _add_mean(graph, graph.add("Concat", *logits, axis=1))
+
+
+def _add_perceptron(
+    graph: Graph, weights: dict[str, NDArray[np.float32]], part: str, cells: str
+) -> str:
+    """Add two layers with a ReLU between."""
+    for layer in (0, 2):
+        if layer:
+            cells = graph.add("Relu", cells)
+        matrix = weights[f"{part}.{layer}.weight"].T.astype(np.float64)
+        bias = weights[f"{part}.{layer}.bias"].astype(np.float64)
+        cells = graph.add("Add", graph.add("MatMul", cells, matrix), bias)
+    return cells
+
+
+def _add_oddness(graph: Graph, oddness: Oddness, cells: str) -> str:
+    """Average the one-class scores on their log scale, (batch, 1)."""
+    scaled = _add_scaling(graph, oddness.scaler, cells)
+    scores = _add_members(graph, oddness.members, scaled)
+    unit = np.where(oddness.unit > 0, oddness.unit, 1.0)
+    above = graph.add("Relu", graph.add("Sub", scores, oddness.origin))
+    return _add_mean(
+        graph, graph.add("Log", graph.add("Add", graph.add("Div", above, unit), 1.0))
+    )
+
+
+def _add_members(graph: Graph, members: Members, cells: str) -> str:
+    """Score scaled rows by every member, (batch, n_members)."""
+    if isinstance(members, GaussianEnsemble):
+        return _add_gaussians(graph, members, cells)
+    if isinstance(members, IsolationForestMembers):
+        return _add_isolation_forests(graph, members, cells)
+    if isinstance(members, SVMMembers):
+        return _add_svms(graph, members, cells)
+    raise ExportError(
+        "one-class classifiers of your own cannot be exported; fit with "
+        "one_class='gaussian', 'isolation_forest' or 'svm', or leave the reading "
+        "'one_class' out of ForestLearner(readings=...)"
+    )
+
+
+def _add_gaussians(graph: Graph, ensemble: GaussianEnsemble, cells: str) -> str:
+    """Negative log-likelihoods; one member at a time, or wide rows fill the memory."""
+    centre, matrix, log_norms = whiten(ensemble)
+    centred = graph.add("Sub", cells, centre)
+    lengths = []
+    for member in np.hsplit(matrix, len(log_norms)):
+        white = graph.add("Add", graph.add("MatMul", centred, member[:-1]), member[-1])
+        lengths.append(graph.add("ReduceSumSquare", white, np.array([1])))
+    lengths = graph.add("Concat", *lengths, axis=1)
+    return graph.add("Div", graph.add("Add", lengths, log_norms), 2.0)
+
+
+def _add_isolation_forests(
+    graph: Graph, members: IsolationForestMembers, cells: str
+) -> str:
+    """2^(-mean path length / c); forests on a single row have length 0 and give 1/2."""
+    lengths = [add_forest(graph, forest, cells) for forest in members.forests]
+    single = members.norms <= 0
+    units = graph.add(
+        "Div",
+        graph.add("Concat", *lengths, axis=1),
+        np.where(single, 1.0, members.norms),
+    )
+    exponents = graph.add("Neg", graph.add("Add", units, single.astype(np.float64)))
+    return graph.add("Pow", 2.0, exponents)
+
+
+def _add_svms(graph: Graph, members: SVMMembers, cells: str) -> str:
+    """Negative weighted kernel sums."""
+    squares = graph.add("ReduceSumSquare", cells, np.array([1]))
+    scores = []
+    for vectors, weights, gamma in zip(
+        members.vectors, members.weights, members.gammas, strict=True
+    ):
+        products = graph.add("MatMul", cells, -2 * vectors.T)
+        distances = graph.add(
+            "Add", graph.add("Add", squares, products), (vectors**2).sum(axis=1)
+        )
+        kernel = graph.add("Exp", graph.add("Mul", graph.add("Relu", distances), -gamma))
+        scores.append(graph.add("MatMul", kernel, -weights[:, None]))
+    return graph.add("Concat", *scores, axis=1)
+
+
+def _add_scaling(graph: Graph, scaler: Scaler, cells: str) -> str:
+    """Scale rows, and round them to float32 as the scalers do."""
+    if isinstance(scaler, MinMaxScaler):
+        scaled = graph.add("Div", graph.add("Sub", cells, scaler.low), scaler.span)
+    else:
+        curves = [scaler.curve(column) for column in range(scaler.n_features)]
+        scaled = add_interpolation(graph, cells, curves)
+    return graph.add("Cast", graph.add("Cast", scaled, to=FLOAT), to=DOUBLE)
+
+
+def _add_mean(graph: Graph, columns: str) -> str:
+    """Average the columns, (batch, 1)."""
+    return graph.add("ReduceMean", columns, np.array([1]))
+
+
+def add_interpolation(
+    graph: Graph, cells: str, curves: list[tuple[Floats, Floats]]
+) -> str:
+    """Add ``np.interp`` to its last bit, with one curve of (knots, levels) a column."""
+    knots = [curve[0] for curve in curves]
+    places = add_trees(
+        graph, bisection_trees(knots), cells, mode=BRANCH_LT, aggregate=SUM
+    )
+    places = graph.add("Cast", places, to=INT64)
+    origin, slope, level = (
+        graph.add("Gather", table, places)
+        for table in np.hstack([_segments(*curve) for curve in curves])
+    )
+    rise = graph.add("Mul", slope, graph.add("Sub", cells, origin))
+    return graph.add("Add", rise, level)
+
+
+def _segments(knots: Floats, levels: Floats) -> Floats:
+    """Origin, slope and level of all segments, flat at both ends, (3, n_knots + 1)."""
+    slopes = np.diff(levels) / np.diff(knots)
+    return np.stack(
+        [
+            np.append(knots[0], knots),
+            np.concatenate([[0.0], slopes, [0.0]]),
+            np.append(levels[0], levels),
+        ]
+    )

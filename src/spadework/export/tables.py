@@ -1,0 +1,105 @@
+"""The encoding of a table as nodes of a graph: one input a column.
+
+Numbers come as doubles (NaN where missing), categories as text (empty where missing),
+dates as days since 1970 in doubles (NaN where missing).
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spadework.export.graph import DOUBLE, FLOAT, INT64, STRING, Graph
+from spadework.tables.columns import (
+    CategoryColumn,
+    Column,
+    DateColumn,
+    NumberColumn,
+    to_days,
+    to_numbers,
+    to_text,
+)
+from spadework.tables.encoding import TableEncoder
+
+_FLOAT_MAX = float(np.finfo(np.float32).max)
+
+
+def table_inputs(encoder: TableEncoder) -> dict[str, int]:
+    """Return the inputs of a graph, each (batch,), with the codes of their types."""
+    return {
+        column.name: STRING if isinstance(column, CategoryColumn) else DOUBLE
+        for column in encoder.columns
+    }
+
+
+def table_feed(encoder: TableEncoder, table: pa.Table) -> dict[str, NDArray[Any]]:
+    """Return the values of a table as the inputs of a graph want them."""
+    return {
+        column.name: _feed(column, table.column(column.name).combine_chunks())
+        for column in encoder.columns
+    }
+
+
+def _feed(column: Column, array: pa.Array) -> NDArray[Any]:
+    if isinstance(column, CategoryColumn):
+        texts = to_text(array).to_pylist()
+        return np.array(["" if text is None else text for text in texts], dtype=object)
+    return to_days(array) if isinstance(column, DateColumn) else to_numbers(array)
+
+
+def add_encoder(graph: Graph, encoder: TableEncoder) -> str:
+    """Add what encodes columns; return the name of rows, (batch, n_features), float32."""
+    parts = []
+    for column in encoder.columns:
+        values = graph.add("Unsqueeze", column.name, np.array([1]))
+        if isinstance(column, NumberColumn):
+            parts.append(_add_number(graph, column, values))
+        elif isinstance(column, DateColumn):
+            parts.append(_add_date(graph, column, values))
+        else:
+            parts.append(_add_category(graph, column, values))
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _add_number(graph: Graph, column: NumberColumn, values: str) -> str:
+    missing = graph.add("Or", graph.add("IsNaN", values), graph.add("IsInf", values))
+    known = graph.add("Where", missing, column.fill, values)
+    centred = graph.add("Sub", known, column.offset)
+    limited = graph.add("Clip", centred, -_FLOAT_MAX, _FLOAT_MAX)
+    number = graph.add("Cast", limited, to=FLOAT)
+    if not column.tells_missing:
+        return number
+    return graph.add("Concat", number, graph.add("Cast", missing, to=FLOAT), axis=1)
+
+
+def _add_category(graph: Graph, column: CategoryColumn, values: str) -> str:
+    code = graph.add(
+        "LabelEncoder",
+        values,
+        domain="ai.onnx.ml",
+        keys_strings=["" if value is None else value for value in column.values],
+        values_int64s=list(range(len(column.values))),
+        default_int64=len(column.values),
+    )
+    parts = []
+    if column.n_common:
+        common = np.arange(column.n_common, dtype=np.int64)[None]
+        parts.append(graph.add("Cast", graph.add("Equal", code, common), to=FLOAT))
+    if column.tells_rarity:
+        parts.append(graph.add("Gather", column.log_shares, code))
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _add_date(graph: Graph, column: DateColumn, values: str) -> str:
+    missing = graph.add("IsNaN", values)
+    days = graph.add("Where", missing, column.origin + column.fill, values)
+    whole = graph.add("Floor", days)
+    number = graph.add("Cast", graph.add("Add", whole, 3.0), to=INT64)
+    weekday = graph.add("Cast", graph.add("Mod", number, np.array([7])), to=DOUBLE)
+    parts = [graph.add("Sub", days, column.origin), weekday]
+    if column.tells_hour:
+        parts.append(graph.add("Mul", graph.add("Sub", days, whole), 24.0))
+    if column.tells_missing:
+        parts.append(graph.add("Cast", missing, to=DOUBLE))
+    return graph.add("Cast", graph.add("Concat", *parts, axis=1), to=FLOAT)
