@@ -1,17 +1,44 @@
 """The command ``spadework``: one file a verb, each parses, calls, prints."""
 
 import logging
+import os
 import sys
+
+INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; every error of ours is one clear paragraph."""
+    """Run the command line; every error is one clear paragraph, unless for --debug."""
     from spadework.cli.app import app
-    from spadework.errors import SpadeworkError
 
     if not sys.stderr.isatty():
         logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     try:
         app()
-    except SpadeworkError as error:
-        sys.exit(f"spadework: {error}")
+    except KeyboardInterrupt:
+        print("spadework: interrupted; nothing was half written", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Who reads our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        sys.exit(f"spadework: {_in_words(error)}")
+
+
+def _in_words(error: Exception) -> str:
+    """Say what went wrong; our own errors speak for themselves."""
+    from spadework.errors import SpadeworkError
+
+    if isinstance(error, SpadeworkError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; use fewer rows or columns"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: {error.strerror or error}"
+    return (
+        f"unexpected {type(error).__name__}: {error}. Run the command again with --debug "
+        f"in front (spadework --debug ...) to see where, and report it"
+    )

@@ -47,5 +47,8 @@ def options(
             "--version", callback=_show_version, is_eager=True, help="Show the version."
         ),
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error came from.")
+    ] = False,
 ) -> None:
     """Take the options that all verbs share."""

@@ -4,6 +4,7 @@ Handwritten digits. Ones and sevens are the anomalies, but only a few ones have
 been labeled: nobody has told the detector that sevens exist.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -28,24 +29,34 @@ class DemoTable(NamedTuple):
 
 def demo(
     seed: Annotated[int, typer.Option(help="Random seed of split and detector.")] = 0,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="Instead, write a made CSV of payments to practise on."),
+    ] = None,
 ) -> None:
     """Find a kind of anomaly that nobody labeled, in handwritten digits."""
+    if table is not None:
+        from spadework.cli.payments import write_payments
+
+        write_payments(table, seed)
+        print(table)
+        return
     from rich.console import Console
 
     from spadework import SPADE, ForestLearner
 
     console = Console()
-    table = load_digits_table(seed)
+    digits = load_digits_table(seed)
     detector = SPADE(random_state=seed, verbose=True)
     console.print(
-        f"\n[bold]Handwritten digits[/]: {len(table.X)} rows to learn from, "
-        f"{len(table.X_test)} to test on.\n"
+        f"\n[bold]Handwritten digits[/]: {len(digits.X)} rows to learn from, "
+        f"{len(digits.X_test)} to test on.\n"
         f"Anomalies are {GIVEN}s and {MISSED}s, but only {N_LABELED_ANOMALIES} of the "
         f"{GIVEN}s are labeled. {MISSED}s are a new kind.\n"
     )
-    detector.fit(table.X, table.y)
+    detector.fit(digits.X, digits.y)
     ignoring = ForestLearner(readings=["labels"])
-    labels_only = SPADE(learner=ignoring, random_state=seed).fit(table.X, table.y)
+    labels_only = SPADE(learner=ignoring, random_state=seed).fit(digits.X, digits.y)
     pseudo = detector.pseudo_labels_
     assert pseudo is not None
     console.print(f"[bold]Labels[/]         {detector.census_}")
@@ -56,12 +67,12 @@ def demo(
     )
     console.print(f"[bold]Trust[/]          {detector.trust_}\n")
     scores = {
-        "labels alone": labels_only.anomaly_score(table.X_test),
-        "SPADE": detector.anomaly_score(table.X_test),
+        "labels alone": labels_only.anomaly_score(digits.X_test),
+        "SPADE": detector.anomaly_score(digits.X_test),
     }
-    console.print(_auc_table(scores, table.digit_test))
+    console.print(_auc_table(scores, digits.digit_test))
     found = scores["SPADE"] > detector.threshold_
-    anomalous = (table.digit_test == GIVEN) | (table.digit_test == MISSED)
+    anomalous = (digits.digit_test == GIVEN) | (digits.digit_test == MISSED)
     console.print(
         f"\nAt the threshold SPADE chose without validation data "
         f"({detector.threshold_:.3f}): {found.sum()} rows flagged, "
@@ -69,7 +80,7 @@ def demo(
     )
     console.print("[bold]The four most anomalous test rows[/]")
     top = scores["SPADE"].argsort()[::-1][:4]
-    console.print(_pictures(table.X_test[top]), highlight=False)
+    console.print(_pictures(digits.X_test[top]), highlight=False)
 
 
 def load_digits_table(seed: int) -> DemoTable:

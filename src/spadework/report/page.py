@@ -31,6 +31,7 @@ def build_page(content: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["percent"] = "{:.1%}".format
     environment.filters["thousands"] = "{:,}".format
     return environment.get_template("report.html.jinja").render(

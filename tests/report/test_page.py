@@ -1,0 +1,128 @@
+"""The report is one HTML file that shows what the model found, and runs nothing else."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from spadework import SPADE, ForestLearner
+from spadework.report import build_page, write_page
+from spadework.report.content import N_TOP, make_content
+from spadework.table_model import fit_table
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+def made_table(n, seed, *, labeled=0.2, kind=("web", "shop")):
+    rng = np.random.default_rng(seed)
+    amount = rng.normal(size=n)
+    status = np.where(amount > 1.8, "fraud", "ok")
+    status[rng.random(n) > labeled] = ""
+    return pa.table(
+        {
+            "id": [f"p{i}" for i in range(n)],
+            "amount": amount,
+            "kind": rng.choice(kind, n),
+            "status": status,
+        }
+    )
+
+
+def fit(table):
+    return fit_table(
+        table,
+        label="status",
+        label_map={"fraud": 1, "ok": 0, "": -1},
+        keys=["id"],
+        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+    )
+
+
+@pytest.fixture(scope="module")
+def table():
+    return made_table(800, 0)
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    return fit(table)
+
+
+@pytest.fixture(scope="module")
+def content(model, table):
+    return make_content(model, table, made_table(400, 1, labeled=1.0))
+
+
+class Collector(HTMLParser):
+    """Collects tags, their attributes, and the text of elements by id."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+def tags_of(page):
+    collector = Collector()
+    collector.feed(page)
+    return collector.tags
+
+
+def test_the_top_rows_are_those_with_the_highest_scores(model, table, content):
+    scores = model.score(table).column("anomaly_score").to_numpy()
+    expected = np.argsort(-scores, kind="stable")[:N_TOP]
+    assert [each["row"] for each in content["top"]] == expected.tolist()
+    assert content["top"][0]["keys"] == {"id": f"p{expected[0]}"}
+    assert content["top"][0]["reasons"][0]["column"] == "amount"
+
+
+def test_the_counts_of_the_histogram_are_all_rows(model, table, content):
+    found = content["scores"]
+    assert sum(found["counts"]["table"]) == len(table)
+    called = model.score(table).column("anomaly").to_numpy().sum()
+    assert found["n_called"] == called
+
+
+def test_performance_is_measured_on_held_out_labels(content):
+    assert content["performance"]["n_rows"] == 400
+    assert content["performance"]["measures"]["ROC AUC"][0] > 0.9
+
+
+def test_without_held_out_labels_the_page_says_that_it_cannot_judge(model, table):
+    page = build_page(make_content(model, table))
+    assert "cannot say how often a call is right" in page
+
+
+def test_the_page_asks_for_nothing_from_outside(content):
+    page = build_page(content)
+    for tag, attributes in tags_of(page):
+        assert tag not in ("link", "iframe", "img")
+        assert "src" not in attributes
+        assert not attributes.get("href", "#").startswith("http")
+    assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest", page)
+
+
+def test_the_data_in_the_page_are_those_of_the_report(content):
+    page = build_page(content)
+    text = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1]
+    assert json.loads(text) == json.loads(json.dumps(content))
+
+
+def test_hostile_values_stay_text():
+    table = made_table(300, 2, kind=(HOSTILE, "shop"))
+    page = build_page(make_content(fit(table), table))
+    scripts = [attributes for tag, attributes in tags_of(page) if tag == "script"]
+    assert scripts == [{"type": "application/json", "id": "data"}, {}]
+    assert HOSTILE not in page
+
+
+def test_a_page_is_written_whole(model, table, tmp_path):
+    out = tmp_path / "report.html"
+    write_page(model, table, out)
+    assert out.read_text().rstrip().endswith("</html>")
+    assert list(tmp_path.iterdir()) == [out]

@@ -1,0 +1,101 @@
+"""Two sets of rows are compared column by column and as a whole."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spadework import SPADE, ForestLearner
+from spadework.differences import advise, compare_rows, compare_table, tell_apart
+from spadework.errors import InputError
+from spadework.table_model import fit_table
+from spadework.tables.encoding import fit_encoder
+
+
+def made_table(n, seed, *, shift=0.0, web=0.3):
+    rng = np.random.default_rng(seed)
+    kind = np.where(rng.random(n) < web, "web", "shop")
+    columns = {"amount": rng.normal(size=n) + shift, "other": rng.normal(size=n)}
+    status = np.where(columns["amount"] > 2, "fraud", "ok")
+    status[rng.random(n) < 0.8] = ""
+    return pa.table({**columns, "kind": kind, "status": status})
+
+
+@pytest.fixture(scope="module")
+def model():
+    detector = SPADE(learner=ForestLearner(n_trees=20), random_state=0)
+    return fit_table(
+        made_table(1_500, 0),
+        label="status",
+        label_map={"fraud": 1, "ok": 0},
+        detector=detector,
+    )
+
+
+def encode(*tables):
+    encoder = fit_encoder(tables[0], leave_out=["status"])
+    return encoder, *(encoder.encode(table) for table in tables)
+
+
+def test_rows_from_one_source_do_not_differ():
+    found = compare_rows(*encode(made_table(800, 0), made_table(800, 1)))
+    assert found.auc < 0.6
+    assert found.certain == []
+    assert "hardly" in str(found)
+
+
+def test_the_column_that_moved_comes_first_and_is_certain():
+    found = compare_rows(*encode(made_table(800, 0), made_table(800, 1, shift=1.0)))
+    assert found.auc > 0.7
+    assert [each.name for each in found.certain] == ["amount"]
+    assert found.columns[0].name == "amount"
+
+
+def test_a_category_whose_shares_moved_is_named_with_its_value():
+    found = compare_rows(*encode(made_table(800, 0), made_table(800, 1, web=0.7)))
+    (moved,) = found.certain
+    assert moved.name == "kind"
+    assert moved.distance == pytest.approx(0.4, abs=0.06)
+    assert "against" in moved.words
+    assert moved.words.startswith(("web", "shop"))
+
+
+def test_telling_apart_the_same_rows_is_chance():
+    rows = np.random.default_rng(0).normal(size=(300, 3)).astype(np.float32)
+    assert tell_apart(rows, rows, seed=0) == 0.5
+
+
+def test_too_few_rows_are_refused():
+    encoder, first = encode(made_table(800, 0))
+    with pytest.raises(InputError, match="10 rows on each side; got 800 and 3"):
+        compare_rows(encoder, first, first[:3])
+
+
+def test_new_rows_like_the_old_ones_leave_the_model_as_it_is(model):
+    drift = compare_table(model, model.encoder.encode(made_table(1_000, 5)))
+    assert drift.advice == "keep"
+    assert "keep the model" in str(drift)
+
+
+def test_new_rows_with_more_anomalies_ask_for_labels(model):
+    drift = compare_table(model, model.encoder.encode(made_table(1_000, 5, shift=1.5)))
+    assert drift.called_now > 2 * drift.called_before
+    assert drift.advice == "relabel"
+
+
+def test_moved_values_without_moved_calls_ask_for_a_refit(model):
+    drift = compare_table(model, model.encoder.encode(made_table(1_000, 5, web=0.95)))
+    assert drift.difference.auc > 0.6
+    assert drift.advice == "refit"
+
+
+@given(st.floats(0, 1), st.integers(1, 10**6))
+def test_the_same_share_of_calls_never_asks_for_labels(share, n_rows):
+    assert advise(0.5, share, share, n_rows) == "keep"
+    assert advise(0.9, share, share, n_rows) == "refit"
+
+
+def test_a_doubling_that_chance_explains_does_not_ask_for_labels():
+    assert advise(0.5, 0.01, 0.03, 100) == "keep"
+    assert advise(0.5, 0.01, 0.03, 100_000) == "relabel"
