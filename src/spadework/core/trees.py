@@ -3,7 +3,7 @@
 All trees lie one behind the other. A node's two children are neighbours, so the
 next node is ``left[node] + (x[feature[node]] > threshold[node])``. A leaf is its
 own left child behind an infinite threshold: walking on does not leave it, and all
-rows of a block can walk in step for as many levels as the tree is deep.
+rows of a block can walk in step.
 """
 
 import os
@@ -19,6 +19,7 @@ from spadework.errors import InputError
 
 _BLOCK_WALKS = 1 << 16
 _MIN_BLOCK_ROWS = 128
+_LEVELS_AT_ONCE = 3
 
 MAX_DEPTH = 256
 """Levels of a tree at most: all trees walk as long as the deepest."""
@@ -89,21 +90,38 @@ class FlatForest:
             yield from pool.map(lambda rows: function(self._walk(X[rows]), rows), slices)
 
     def _walk(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Walk a block of rows down every tree at once, (n_trees, n_rows)."""
+        """Walk a block of rows down every tree at once, (n_trees, n_rows).
+
+        Most leaves lie far above the deepest: every few levels, walks that have ended
+        are put aside, and only the others go on.
+        """
+        feature, left, is_leaf = self._small
         cells = np.ascontiguousarray(X, dtype=np.float32).ravel()
-        row_starts = np.arange(len(X)) * self.n_features
-        node = np.repeat(self.roots[:, None], len(X), axis=1)  # (n_trees, n_rows)
-        cell, left = np.empty_like(node), np.empty_like(node)
-        value, threshold = (np.empty(node.shape, dtype=np.float32) for _ in range(2))
-        for _ in range(self.depth):
-            # Indices are sound (checked once), and "wrap" skips numpy's own check.
-            np.take(self.feature, node, out=cell, mode="wrap")
-            np.add(cell, row_starts, out=cell)
-            np.take(cells, cell, out=value, mode="wrap")
-            np.take(self.threshold, node, out=threshold, mode="wrap")
-            np.take(self.left, node, out=left, mode="wrap")
-            np.add(left, value > threshold, out=node)
-        return np.take(self.value, node, mode="wrap")
+        row_starts = np.arange(len(X), dtype=np.int32) * self.n_features
+        node = np.repeat(self.roots.astype(np.int32), len(X))  # tree by tree
+        start = np.tile(row_starts, len(self.roots))
+        walk = np.arange(len(node), dtype=np.int32)
+        ends = np.empty_like(node)
+        while len(walk):
+            for _ in range(_LEVELS_AT_ONCE):
+                # Indices are sound (checked once), and "wrap" skips numpy's own check.
+                cell = np.take(feature, node, mode="wrap") + start
+                value = np.take(cells, cell, mode="wrap")
+                goes_right = value > np.take(self.threshold, node, mode="wrap")
+                node = np.take(left, node, mode="wrap") + goes_right
+            ended = np.take(is_leaf, node, mode="wrap")
+            ends[walk[ended]] = node[ended]
+            on = ~ended
+            node, start, walk = node[on], start[on], walk[on]
+        return np.take(self.value, ends).reshape(len(self.roots), len(X))
+
+    @cached_property
+    def _small(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
+        """Features, left children, and whether nodes are leaves; each (n_nodes,)."""
+        is_leaf = self.left == np.arange(len(self.left))
+        return self.feature.astype(np.int32), self.left.astype(np.int32), is_leaf
 
 
 def flatten_tree(
