@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from spadework.learners.forest import ForestLearner
     from spadework.learners.network import NetworkLearner
     from spadework.persistence import load, save
+    from spadework.table_model import TableModel, fit_table
 
 _HOMES = {
     "SPADE": "spadework.detector",
     "ForestLearner": "spadework.learners.forest",
     "NetworkLearner": "spadework.learners.network",
+    "TableModel": "spadework.table_model",
+    "fit_table": "spadework.table_model",
     "load": "spadework.persistence",
     "normalize_labels": "spadework.labels",
     "save": "spadework.persistence",
@@ -30,7 +33,9 @@ __all__ = [
     "SPADE",
     "ForestLearner",
     "NetworkLearner",
+    "TableModel",
     "__version__",
+    "fit_table",
     "load",
     "normalize_labels",
     "save",

@@ -16,13 +16,22 @@ from numpy.typing import NDArray
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.table_model import Reference, TableModel
-from spadework.tables.columns import Column, NumberColumn
+from spadework.tables.columns import (
+    MISSING,
+    CategoryColumn,
+    Column,
+    DateColumn,
+    NumberColumn,
+)
+from spadework.tables.encoding import MAX_VALUES
 from spadework.tables.reading import frame_to_table
 
 N_ORDERS = 8
 """Pairs of an order and its reverse that shares are averaged over."""
 
 N_NEAREST = 3
+_STEP_VALUES = 1 << 24
+_COMMON = 0.5
 _SHOWN_REASONS = 5
 
 Floats = NDArray[np.float64]
@@ -82,6 +91,8 @@ class Explanation:
 def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explanation]:
     """Explain the score of every row of a frame."""
     table = frame_to_table(rows)
+    if not table.num_rows:
+        return []
     X = model.encoder.encode(table)
     ordinary = ordinary_rows(model)
     shares, baselines = share_scores(
@@ -150,20 +161,40 @@ def share_scores(
         the row's score less this.
     """
     n_columns = int(owners.max()) + 1
+    n_at_once = max(1, _STEP_VALUES // ((n_columns + 1) * X.shape[1]))
     shares, baselines = np.zeros((len(X), n_columns)), np.zeros(len(X))
     for _ in range(n_orders):
         order = rng.permutation(n_columns)
         start = ordinary[rng.integers(len(ordinary), size=len(X))]
         for columns in (order, order[::-1]):
-            steps = [start]
-            for column in columns:
-                step = steps[-1].copy()
-                step[:, owners == column] = X[:, owners == column]
-                steps.append(step)
-            scores = score(np.concatenate(steps)).reshape(n_columns + 1, len(X))
-            shares[:, columns] += np.diff(scores, axis=0).T
-            baselines += scores[0]
+            for first in range(0, len(X), n_at_once):
+                part = slice(first, first + n_at_once)
+                scores = _score_steps(score, start[part], X[part], owners, columns)
+                shares[part, columns] += np.diff(scores, axis=0).T
+                baselines[part] += scores[0]
     return shares / (2 * n_orders), baselines / (2 * n_orders)
+
+
+def _score_steps(
+    score: Any,
+    start: NDArray[np.float32],
+    X: NDArray[np.float32],
+    owners: NDArray[np.intp],
+    columns: NDArray[np.intp],
+) -> Floats:
+    """Score rows as one column after the other takes its value, from start to X.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_columns + 1, n_rows)
+    """
+    steps = np.empty((len(columns) + 1, *X.shape), dtype=np.float32)
+    steps[0] = start
+    for at, column in enumerate(columns):
+        own = np.flatnonzero(owners == column)
+        steps[at + 1] = steps[at]
+        steps[at + 1][:, own] = X[:, own]
+    return score(steps.reshape(-1, X.shape[1])).reshape(len(columns) + 1, len(X))
 
 
 def _reasons(
@@ -183,44 +214,68 @@ def _words(
     owners = model.encoder.owners
     found = []
     for at, column in enumerate(model.encoder.columns):
-        array = table.column(column.name).combine_chunks()
-        shown = column.show(array)
-        own, usual = column.encode(array), ordinary[:, owners == at]
-        if isinstance(column, NumberColumn) or column.role == "date":
-            found.append(_number_words(column.name, shown, own[:, 0], usual[:, 0]))
+        array = table.column(column.name)
+        usual = ordinary[:, owners == at]
+        if isinstance(column, CategoryColumn):
+            found.append(_category_words(column, array, usual))
         else:
-            found.append(_category_words(column.name, shown, own, usual))
+            found.append(_number_words(column, array, usual[:, 0]))
     return found
 
 
 def _number_words(
-    name: str, shown: list[str], own: NDArray[np.float32], usual: NDArray[np.float32]
+    column: NumberColumn | DateColumn, array: Any, usual: NDArray[np.float32]
 ) -> list[str]:
+    """Say how many ordinary rows lie below or above each value, or share it."""
+    own = column.encode(array)[:, 0]
     ordered = np.sort(usual)
     below = np.searchsorted(ordered, own, side="left") / len(ordered)
     above = 1 - np.searchsorted(ordered, own, side="right") / len(ordered)
+    more, less = ("higher", "lower") if column.role == "number" else ("later", "earlier")
     return [
-        f"{name} is missing"
-        if text == "missing"
-        else f"{name} {text} is higher than {_percent(low)} of ordinary rows"
+        f"{column.name} is missing"
+        if text == MISSING
+        else f"{column.name} {text} is the value of {_percent(1 - low - high)} of "
+        f"ordinary rows"
+        if low + high < _COMMON
+        else f"{column.name} {text} is {more} than {_percent(low)} of ordinary rows"
         if low >= high
-        else f"{name} {text} is lower than {_percent(high)} of ordinary rows"
-        for text, low, high in zip(shown, below, above, strict=True)
+        else f"{column.name} {text} is {less} than {_percent(high)} of ordinary rows"
+        for text, low, high in zip(column.show(array), below, above, strict=True)
     ]
 
 
 def _category_words(
-    name: str, shown: list[str], own: NDArray[np.float32], usual: NDArray[np.float32]
+    column: CategoryColumn, array: Any, usual: NDArray[np.float32]
 ) -> list[str]:
-    kinds, counts = np.unique(usual, axis=0, return_counts=True)
-    shares = {
-        kind.tobytes(): n / len(usual) for kind, n in zip(kinds, counts, strict=True)
-    }
-    return [
-        f"{name} {text} is the value of {_percent(shares.get(row.tobytes(), 0.0))} of "
-        f"ordinary rows"
-        for text, row in zip(shown, own, strict=True)
-    ]
+    """Say how common each value is: among ordinary rows, or in training if it is rare.
+
+    Only common values have a feature of their own, by which to count ordinary rows.
+    """
+    own = column.encode(array)[:, : column.n_common]
+    among_ordinary = own @ usual[:, : column.n_common].mean(axis=0)
+    remembers_all = len(column.values) < MAX_VALUES
+    new = "was not seen in training" if remembers_all else "is rare or new"
+    found = []
+    for text, has_own, common, trained in zip(
+        column.show(array),
+        np.asarray(own.any(axis=1)),
+        among_ordinary,
+        column.shares(array),
+        strict=True,
+    ):
+        where = (
+            f"{_percent(common)} of ordinary"
+            if has_own
+            else (f"{_percent(trained)} of training")
+        )
+        if text == MISSING:
+            found.append(f"{column.name} is missing, as in {where} rows")
+        elif has_own or trained:
+            found.append(f"{column.name} {text} is the value of {where} rows")
+        else:
+            found.append(f"{column.name} {text} {new}")
+    return found
 
 
 def _percent(share: float) -> str:

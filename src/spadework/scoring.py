@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
+from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
 from spadework.progress import progress
@@ -66,7 +66,10 @@ def score_table(
     n_rows = n_anomalies = n_written = 0
     with (
         _open_output(out, force=force) as write,
-        open_table(source, query=query, types=model.types) as (_, batches),
+        open_table(source, query=query, types=model.types, columns=model.columns) as (
+            _,
+            batches,
+        ),
         progress("scoring", 0, verbose=verbose) as advance,
     ):
         best: pa.Table | None = None
@@ -82,10 +85,50 @@ def score_table(
             else:
                 best = _keep_best(best, scored, top)
             advance(f"{n_rows:,} rows")
+        _refuse_no_rows(n_rows)
         if best is not None:
             write(best)
             n_written = best.num_rows
     return Counts(n_rows, n_anomalies, n_written)
+
+
+def find_top(
+    model: TableModel, source: Any, top: int, *, query: str | None = None
+) -> tuple[NDArray[np.int64], pa.Table]:
+    """Find the rows with the highest scores, highest first.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n_top,)
+        Which rows they are, counted from 0.
+    rows : pyarrow.Table
+        Their columns, as far as the model needs them.
+    """
+    if top < 1:
+        raise InputError(f"top must be a positive number; got {top}")
+    numbers, scores = np.empty(0, dtype=np.int64), np.empty(0)
+    rows: pa.Table | None = None
+    n_rows = 0
+    with open_table(source, query=query, types=model.types, columns=model.columns) as (
+        _,
+        batches,
+    ):
+        for batch in batches:
+            found = model.score_batch(batch).column(SCORE).to_numpy()
+            scores = np.append(scores, found)
+            numbers = np.append(numbers, np.arange(n_rows, n_rows + batch.num_rows))
+            n_rows += batch.num_rows
+            order = np.argsort(-scores, kind="stable")[:top]
+            table = pa.Table.from_batches([batch])
+            both = table if rows is None else pa.concat_tables([rows, table])
+            rows, scores, numbers = both.take(order), scores[order], numbers[order]
+    _refuse_no_rows(n_rows)
+    return numbers, rows
+
+
+def _refuse_no_rows(n_rows: int) -> None:
+    if not n_rows:
+        raise DataError("the table has column names and no rows: nothing to score")
 
 
 def _with_rows(model: TableModel, scored: pa.RecordBatch, start: int) -> pa.Table:
@@ -110,28 +153,36 @@ def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
         with _Writer(sys.stdout.buffer, ".csv") as writer:
             yield writer.write
         return
-    path = Path(out)
-    suffix = path.suffix.lower()
+    path = Path(os.path.realpath(out))
+    suffix = Path(out).suffix.lower()
     if suffix not in (".csv", ".tsv", ".parquet"):
-        raise InputError(f"{path} must end in .csv, .tsv or .parquet")
-    if path.exists() and not force:
-        raise DataError(f"{path} exists and is left as it is; give --force to replace it")
+        raise InputError(f"{out} must end in .csv, .tsv or .parquet")
+    if path.is_dir():
+        raise DataError(f"{out} is a folder; name a file in it")
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent}; make it first")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    _refuse_to_replace(path, force=force)
+    name = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(name, "xb") as file:
             with _Writer(file, suffix) as writer:
                 yield writer.write
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
+        _refuse_to_replace(path, force=force)
+        if path.exists():
+            os.chmod(name, path.stat().st_mode & 0o777)
         os.replace(name, path)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, DataError):
-            raise DataError(f"{path} could not be written: {error}") from error
+            raise DataError(f"{out} could not be written: {error}") from error
         raise
+
+
+def _refuse_to_replace(path: Path, *, force: bool) -> None:
+    if path.exists() and not force:
+        raise DataError(f"{path} exists and is left as it is; give --force to replace it")
 
 
 class _Writer:
@@ -148,6 +199,7 @@ class _Writer:
     def __exit__(self, *error: object) -> None:
         if self._writer is not None:
             self._writer.close()
+            self._writer = None
 
     def write(self, table: pa.Table) -> None:
         """Write a table; the first one sets the columns."""
@@ -160,4 +212,9 @@ class _Writer:
             return pa_parquet.ParquetWriter(self._file, schema)
         delimiter = "\t" if self._suffix == ".tsv" else ","
         options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-        return pa_csv.CSVWriter(self._file, schema, write_options=options)
+        try:
+            return pa_csv.CSVWriter(self._file, schema, write_options=options)
+        except pa.ArrowException as error:
+            raise InputError(
+                f"a key column cannot be written as text ({error}); write .parquet"
+            ) from error

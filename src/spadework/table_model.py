@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.detector import SPADE
-from spadework.errors import InputError, LabelError
+from spadework.errors import DataError, InputError, LabelError
 from spadework.labels import UNLABELED, count_labels, normalize_labels
-from spadework.tables.columns import to_text
+from spadework.tables.columns import is_text, simple, to_text
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.reading import Types, read_table
 
@@ -23,6 +23,9 @@ _STATED = {1: 1, 0: 0, -1: -1}
 """Labels were read before; a detector need not ask what 0 means."""
 
 _SHOWN_NAMES = 12
+
+MAX_FEATURES = 2_000
+"""Features of a table, at most: memory and model files grow with their square."""
 
 REFERENCE_ROWS = 5_000
 """Rows of each kind of label, at most, that a model remembers."""
@@ -76,7 +79,7 @@ class TableModel:
     detector: SPADE
     encoder: TableEncoder
     label: str
-    label_map: dict[str, int] | None
+    label_map: dict[str | None, int] | None
     keys: tuple[str, ...]
     n_rows: int
     reference: Reference
@@ -96,24 +99,41 @@ class TableModel:
         kept = dict.fromkeys(self.keys, pa.string())
         return {**{c.name: c.arrow_type for c in self.encoder.columns}, **kept}
 
+    @property
+    def columns(self) -> list[str]:
+        """Columns that scoring needs; a table may have others."""
+        return list(self.types)
+
     def score(self, table: Any) -> pa.Table:
         """Score a frame or a file; keys and results in the order of its rows."""
-        read = read_table(table, types=self.types)
+        read = read_table(table, types=self.types, columns=self.columns)
         return pa.Table.from_batches([self.score_batch(b) for b in _batches(read)])
 
     def score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Score the rows of a batch: its keys, then score, probability and call."""
         missing = [key for key in self.keys if key not in batch.schema.names]
         if missing:
-            raise InputError(f"the table lacks the key columns {', '.join(missing)}")
+            raise InputError(
+                f"the table lacks the key columns {', '.join(missing)}, which name its "
+                f"rows; add them, or fit without them"
+            )
+        if not batch.num_rows:
+            return self._no_rows(batch)
         scores = self.detector.anomaly_score(self.encoder.encode(batch))
         results = {
             SCORE: scores,
             PROBABILITY: self.detector.to_probability(scores),
             ANOMALY: (scores > self.detector.threshold_).astype(np.int8),
         }
-        kept = {key: batch.column(key) for key in self.keys}
+        kept = {key: simple(batch.column(key)) for key in self.keys}
         return pa.RecordBatch.from_pydict({**kept, **results})
+
+    def _no_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return what scoring no rows comes to."""
+        kept = {key: simple(batch.column(key)) for key in self.keys}
+        types = {SCORE: pa.float64(), PROBABILITY: pa.float64(), ANOMALY: pa.int8()}
+        empty = {name: pa.array([], type=kind) for name, kind in types.items()}
+        return pa.RecordBatch.from_pydict({**kept, **empty})
 
     def read_labels(self, table: pa.Table) -> NDArray[np.int8]:
         """Read the label column of a table, (n_rows,)."""
@@ -129,6 +149,7 @@ def fit_table(
     ignore: Sequence[str] = (),
     categories: Sequence[str] = (),
     query: str | None = None,
+    unlabeled: Any = None,
     detector: SPADE | None = None,
 ) -> TableModel:
     """Fit a detector on a table as it is.
@@ -148,6 +169,9 @@ def fit_table(
         Columns that are categories though they look like numbers.
     query : str, optional
         What to ask a database.
+    unlabeled : source, optional
+        Further rows, taken as unlabeled whatever their label column says: old labels
+        and new rows make a new model.
     detector : SPADE, optional
         By default ``SPADE(random_state=0)``.
     """
@@ -159,6 +183,7 @@ def fit_table(
         ignore=ignore,
         categories=categories,
         query=query,
+        unlabeled=unlabeled,
     )
     return plan.fit(detector or SPADE(random_state=0))
 
@@ -181,7 +206,7 @@ class FitPlan:
     encoder: TableEncoder
     labels: NDArray[np.int8]
     label: str
-    label_map: dict[str, int] | None
+    label_map: dict[str | None, int] | None
     keys: tuple[str, ...]
 
     def lines(self) -> list[str]:
@@ -193,7 +218,7 @@ class FitPlan:
             f"rows:   {self.table.num_rows:,}",
             f"labels: {count_labels(self.labels)}",
             *(
-                f"{role}:".ljust(8) + f"{len(names):,} ({_shorten(names)})"
+                f"{role}:".ljust(10) + f"{len(names):,} ({_shorten(names)})"
                 for role, names in roles.items()
             ),
             *(f"left out: {each.name}: {each.why}" for each in self.encoder.ignored),
@@ -223,18 +248,47 @@ def plan_table(
     ignore: Sequence[str] = (),
     categories: Sequence[str] = (),
     query: str | None = None,
+    unlabeled: Any = None,
 ) -> FitPlan:
     """Read a table and decide what each column is; parameters as of `fit_table`."""
-    table = read_table(source, query=query)
+    _refuse_result_names(keys)
+    stay_text = dict.fromkeys([*categories, *keys], pa.string())
+    table = read_table(source, query=query, types=stay_text)
+    if not table.num_rows:
+        raise DataError("the table has column names and no rows: nothing to learn from")
     _refuse_unknown(table, [label, *keys, *ignore, *categories])
-    mapping = None if label_map is None else {str(k): v for k, v in label_map.items()}
+    if unlabeled is not None:
+        table = _with_unlabeled(table, read_table(unlabeled, types=stay_text), label)
+    mapping = None if label_map is None else _by_text(label_map)
     labels = read_label_column(table, label, mapping)
     encoder = fit_encoder(table, leave_out=[label, *keys, *ignore], categories=categories)
+    _refuse_too_wide(encoder)
     return FitPlan(table, encoder, labels, label, mapping, tuple(keys))
 
 
+def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
+    """Put rows without labels behind those of a table."""
+    names = [name for name in table.column_names if name != label]
+    missing = [name for name in names if name not in new.column_names]
+    if missing:
+        raise DataError(
+            f"the unlabeled rows lack columns of the table: {_shorten(missing)}"
+        )
+    nothing = pa.nulls(new.num_rows, table.schema.field(label).type)
+    rows = new.select(names).append_column(label, nothing)
+    try:
+        return pa.concat_tables(
+            [table, rows.select(table.column_names)], promote_options="permissive"
+        )
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError(
+            f"the unlabeled rows have columns of other types than the table: "
+            f"{str(error).splitlines()[0][:200]}"
+        ) from error
+
+
 def read_label_column(
-    table: pa.Table, label: str, mapping: Mapping[str, int] | None
+    table: pa.Table, label: str, mapping: Mapping[str | None, int] | None
 ) -> NDArray[np.int8]:
     """Read labels as 1, 0 and -1, (n_rows,); a mapping is by the text of the values."""
     if label not in table.column_names:
@@ -242,10 +296,36 @@ def read_label_column(
             f"there is no label column {label!r}; the table has "
             f"{', '.join(table.column_names[:20])}"
         )
-    column = table.column(label).combine_chunks()
-    if mapping is None:
-        return normalize_labels(column.to_numpy(zero_copy_only=False))
-    return normalize_labels(np.array(to_text(column).to_pylist(), dtype=object), mapping)
+    column = simple(table.column(label))
+    if mapping is not None or is_text(column.type):
+        return normalize_labels(np.array(to_text(column).to_pylist(), object), mapping)
+    return normalize_labels(column.to_numpy(zero_copy_only=False))
+
+
+def _by_text(label_map: Mapping[Any, int]) -> dict[str | None, int]:
+    """Return what labels mean by their text, None for missing ones."""
+    texts = to_text(pa.array([None if k is None else str(k) for k in label_map]))
+    return dict(zip(texts.to_pylist(), label_map.values(), strict=True))
+
+
+def _refuse_too_wide(encoder: TableEncoder) -> None:
+    """Refuse more features than a model has memory for."""
+    if len(encoder.features) > MAX_FEATURES:
+        raise InputError(
+            f"the {len(encoder.columns):,} columns to learn from come to "
+            f"{len(encoder.features):,} features; at most {MAX_FEATURES:,} can be used. "
+            f"Leave columns out, or give a table with fewer"
+        )
+
+
+def _refuse_result_names(keys: Sequence[str]) -> None:
+    """Refuse keys that scoring would write over."""
+    taken = [key for key in keys if key in RESULTS]
+    if taken:
+        raise InputError(
+            f"scores are written as {', '.join(RESULTS)}; give the key column "
+            f"{taken[0]} another name"
+        )
 
 
 def _remember(

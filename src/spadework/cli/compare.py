@@ -25,7 +25,9 @@ def compare(
     from spadework.tables.reading import read_table
 
     fitted = load_model(model)
-    table = read_table(source_of(sources), query=query, types=fitted.types)
+    table = read_table(
+        source_of(sources), query=query, types=fitted.types, columns=fitted.columns
+    )
     drift = compare_table(fitted, fitted.encoder.encode(table))
     if as_json:
         found = {

@@ -29,31 +29,35 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Say which columns make rows anomalous, and which labeled rows are near."""
-    import numpy as np
     import pyarrow as pa
 
     from spadework.explain import explain_rows
+    from spadework.scoring import find_top
     from spadework.tables.reading import read_table
 
-    fitted = load_model(model)
-    table = read_table(source_of(sources), query=query, types=fitted.types)
+    fitted, source = load_model(model), source_of(sources)
     if row:
+        table = read_table(
+            source, query=query, types=fitted.types, columns=fitted.columns
+        )
         beyond = [each for each in row if not 0 <= each < table.num_rows]
         if beyond:
             raise InputError(
                 f"there is no row {beyond[0]}; the table has {table.num_rows}"
             )
-        chosen = np.array(row)
+        numbers, rows = row, table.take(pa.array(row))
     else:
-        scores = fitted.score(table).column("anomaly_score").to_numpy()
-        chosen = np.argsort(-scores, kind="stable")[:top]
-    rows = table.take(pa.array(chosen))
-    found = explain_rows(fitted, rows)
-    keys = [rows.column(name).to_pylist() for name in fitted.keys]
-    for at, (number, each) in enumerate(zip(chosen.tolist(), found, strict=True)):
-        named = {name: values[at] for name, values in zip(fitted.keys, keys, strict=True)}
-        if as_json:
-            print(json.dumps({"row": number, **named, **asdict(each)}, default=str))
-        else:
-            title = ", ".join(f"{name} {value}" for name, value in named.items())
-            print(f"row {number}{f' ({title})' if title else ''}: {each}\n")
+        found, rows = find_top(fitted, source, top, query=query)
+        numbers = found.tolist()
+    explained = explain_rows(fitted, rows)
+    keys = rows.select(fitted.keys).to_pylist() if fitted.keys else [{}] * len(explained)
+    if as_json:
+        facts = [
+            {"row": number, "keys": key, **asdict(each)}
+            for number, key, each in zip(numbers, keys, explained, strict=True)
+        ]
+        print(json.dumps(facts, default=str, allow_nan=False))
+        return
+    for number, key, each in zip(numbers, keys, explained, strict=True):
+        title = ", ".join(f"{name} {value}" for name, value in key.items())
+        print(f"row {number}{f' ({title})' if title else ''}: {each}\n")

@@ -19,6 +19,8 @@ def export(
     from spadework.tables.reading import read_table
 
     fitted = load_model(model)
-    sample = read_table(source_of(sources), query=query, types=fitted.types)
+    sample = read_table(
+        source_of(sources), query=query, types=fitted.types, columns=fitted.columns
+    )
     difference = export_onnx(fitted, out, sample=sample)
     print(f"{out}: scores of {sample.num_rows:,} rows differ by at most {difference:.1e}")

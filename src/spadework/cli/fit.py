@@ -17,7 +17,7 @@ from spadework.cli.models import (
     new_folder,
     source_of,
 )
-from spadework.errors import LabelError
+from spadework.errors import DataError, LabelError
 
 if TYPE_CHECKING:
     from spadework.table_model import TableModel
@@ -47,6 +47,10 @@ def fit(
         typer.Option(help="Column of codes that look like numbers; repeatable."),
     ] = None,
     query: Query = None,
+    unlabeled: Annotated[
+        list[str] | None,
+        typer.Option(help="Further rows, all taken as unlabeled; repeatable."),
+    ] = None,
     learner: Annotated[str, typer.Option(help="forest or network.")] = "forest",
     threshold: Annotated[
         float | None, typer.Option(help="Score above which rows are called anomalous.")
@@ -67,15 +71,19 @@ def fit(
     from spadework.table_model import plan_table
 
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
-    plan = plan_table(
-        source_of(sources),
-        label=label,
-        label_map=mapping,
-        keys=key or (),
-        ignore=ignore or (),
-        categories=category or (),
-        query=query,
-    )
+    try:
+        plan = plan_table(
+            source_of(sources),
+            label=label,
+            label_map=mapping,
+            keys=key or (),
+            ignore=ignore or (),
+            categories=category or (),
+            query=query,
+            unlabeled=source_of(unlabeled) if unlabeled else None,
+        )
+    except LabelError as error:
+        raise LabelError(f"{error} (label_map is --map here: 'fraud=1,ok=0')") from error
     for line in plan.lines():
         console.print(line, markup=False, highlight=False)
     detector = SPADE(
@@ -85,8 +93,11 @@ def fit(
         verbose=not quiet,
     )
     model = plan.fit(detector)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    save(model, target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        save(model, target)
+    except OSError as error:
+        raise DataError(f"{target} could not be written: {error}") from error
     facts = summarize(model)
     if as_json:
         print(json.dumps({**facts, "model": str(target)}))

@@ -43,7 +43,7 @@ def source_of(sources: list[str]) -> str | list[str]:
 def new_folder(folder: Path, *, force: bool) -> Path:
     """Return where a model goes, unless another one is there."""
     target = folder / MODEL_FILE
-    if folder.exists() and not folder.is_dir():
+    if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise InputError(f"{folder} is a file; name a folder for the model")
     if target.exists() and not force:
         raise InputError(
@@ -62,7 +62,10 @@ def load_model(folder: Path) -> "TableModel":
         raise ModelFileError(
             f"there is no model at {path}. Make one with spadework fit ... -o {folder}"
         )
-    model = load(path)
+    try:
+        model = load(path)
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error}") from error
     if not isinstance(model, TableModel):
         raise ModelFileError(
             f"{path} was fitted on a matrix in Python and knows no columns; load it "

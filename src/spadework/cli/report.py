@@ -29,7 +29,9 @@ def report(
     from spadework.tables.reading import read_table
 
     fitted = load_model(model)
-    table = read_table(source_of(sources), query=query, types=fitted.types)
+    table = read_table(
+        source_of(sources), query=query, types=fitted.types, columns=fitted.columns
+    )
     unseen = None
     if held_out:
         unseen = read_table(source_of(held_out), types=fitted.types)

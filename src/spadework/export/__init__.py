@@ -171,6 +171,8 @@ def _native(model: SPADE | TableModel, sample: Any) -> tuple[Floats, Feed]:
     """Return the model's own scores of a sample, and the sample as inputs of a graph."""
     if isinstance(model, TableModel):
         table = frame_to_table(sample)
+        if not table.num_rows:
+            raise ExportError("the sample has no rows; give real ones to compare on")
         scores = model.detector.anomaly_score(model.encoder.encode(table))
         return scores, table_feed(model.encoder, table)
     rows = check_rows(model, sample, fitting=False)
@@ -179,8 +181,6 @@ def _native(model: SPADE | TableModel, sample: Any) -> tuple[Floats, Feed]:
 
 def _check_parity(content: bytes, feed: Feed, native: Floats, threshold: float) -> float:
     """Return the largest difference of scores on a sample, or raise if it is large."""
-    if not len(native):
-        raise ExportError("the sample has no rows; give real ones to compare scores on")
     scores, flags = _run(content, feed)
     limits = TOLERANCE * np.maximum(1, np.abs(native))
     differences = np.abs(scores - native)

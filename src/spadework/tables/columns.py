@@ -18,6 +18,9 @@ from spadework.errors import InputError
 
 pc: Any = pyarrow.compute  # its functions are made when it is imported
 
+Values = Any
+"""Values of one column, (n_rows,): an Arrow array, chunked or not, of any type."""
+
 Features = NDArray[np.float32]
 """Features of rows, (n_rows, n_features)."""
 
@@ -72,7 +75,7 @@ class NumberColumn:
         """Type to read the column as."""
         return pa.string() if self.as_text else pa.float64()
 
-    def encode(self, array: pa.Array) -> Features:
+    def encode(self, array: Values) -> Features:
         """Encode values, (n_rows,), as (n_rows, n_features)."""
         values = to_numbers(array)
         if not self.as_text:
@@ -85,7 +88,7 @@ class NumberColumn:
             return number[:, None]
         return np.stack([number, missing.astype(np.float32)], axis=1)
 
-    def show(self, array: pa.Array) -> list[str]:
+    def show(self, array: Values) -> list[str]:
         """Put values into words."""
         return [_show_number(value) for value in to_numbers(array)]
 
@@ -137,7 +140,7 @@ class CategoryColumn:
         ]
         return [*common, *([f"{self.name}: how common"] * self.tells_rarity)]
 
-    def encode(self, array: pa.Array) -> Features:
+    def encode(self, array: Values) -> Features:
         """Encode values, (n_rows,), as (n_rows, n_features)."""
         code = self._codes(array)
         one_hot = code[:, None] == np.arange(self.n_common)
@@ -145,15 +148,15 @@ class CategoryColumn:
             return one_hot.astype(np.float32)
         return np.column_stack([one_hot, self.log_shares[code]]).astype(np.float32)
 
-    def show(self, array: pa.Array) -> list[str]:
+    def show(self, array: Values) -> list[str]:
         """Put values into words."""
         return [MISSING if v is None else str(v) for v in to_text(array).to_pylist()]
 
-    def shares(self, array: pa.Array) -> NDArray[np.float64]:
+    def shares(self, array: Values) -> NDArray[np.float64]:
         """Share of training rows with the value of each row, 0 where it was new."""
         return np.exp(np.append(self.log_shares[:-1], -np.inf))[self._codes(array)]
 
-    def _codes(self, array: pa.Array) -> NDArray[np.intp]:
+    def _codes(self, array: Values) -> NDArray[np.intp]:
         """Place of each value among the known ones, the number of these if new."""
         known = pa.array(self.values, type=_TEXT)
         found = pc.index_in(to_text(array), value_set=known)
@@ -199,7 +202,7 @@ class DateColumn:
             *([f"{self.name} is missing"] * self.tells_missing),
         ]
 
-    def encode(self, array: pa.Array) -> Features:
+    def encode(self, array: Values) -> Features:
         """Encode points in time, (n_rows,), as (n_rows, n_features)."""
         days = to_days(array)
         missing = np.isnan(days)
@@ -211,7 +214,7 @@ class DateColumn:
             columns.append(missing)
         return np.stack(columns, axis=1).astype(np.float32)
 
-    def show(self, array: pa.Array) -> list[str]:
+    def show(self, array: Values) -> list[str]:
         """Put points in time into words."""
         unit = "s" if self.tells_hour else "D"
         return [
@@ -225,7 +228,7 @@ class DateColumn:
 Column = NumberColumn | CategoryColumn | DateColumn
 
 
-def to_numbers(array: pa.Array) -> NDArray[np.float64]:
+def to_numbers(array: Values) -> NDArray[np.float64]:
     """Return values as float64, NaN where there is no number; (n_rows,)."""
     array = plain(array)
     if pa.types.is_boolean(array.type):
@@ -236,22 +239,20 @@ def to_numbers(array: pa.Array) -> NDArray[np.float64]:
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def to_text(array: pa.Array) -> pa.Array:
+def to_text(array: Values) -> pa.Array:
     """Return values as text: 1.0 as "1" and True as "true", of whatever type they are."""
     array = plain(array)
     if is_text(array.type):
         encoded = array.dictionary_encode()
         return _one_spelling(encoded.dictionary).take(encoded.indices)
     if pa.types.is_floating(array.type):
-        whole = pc.and_(
-            pc.equal(array, pc.floor(array)), pc.less(pc.abs(array), float(_EXACT))
-        )
+        whole = pc.and_(pc.equal(array, pc.floor(array)), pc.less(pc.abs(array), _EXACT))
         as_int = pc.if_else(whole, array, None).cast(pa.int64(), safe=False)
         return pc.if_else(whole, as_int.cast(_TEXT), array.cast(_TEXT))
     return array.cast(_TEXT)
 
 
-def to_days(array: pa.Array) -> NDArray[np.float64]:
+def to_days(array: Values) -> NDArray[np.float64]:
     """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
     array = plain(array)
     kind = array.type
@@ -269,18 +270,28 @@ def to_days(array: pa.Array) -> NDArray[np.float64]:
     return np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
 
 
-def simple(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return values in one array: no dictionary, and one type of text."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+def simple(array: Values) -> pa.Array:
+    """Return values in one array: no dictionary or extension, and one type of text."""
+    kind = value_type(array.type)
+    if kind != array.type:
         array = array.cast(kind)
     if is_text(kind):
         array = array.cast(_TEXT)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if getattr(kind, "extension_name", "") == "arrow.uuid":
+        return pa.array([None if v is None else str(v) for v in array.to_pylist()], _TEXT)
+    return array
 
 
-def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values themselves, of dictionaries and of named text."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    is_named = isinstance(kind, pa.BaseExtensionType) and is_text(kind.storage_type)
+    return kind.storage_type if is_named else kind
+
+
+def plain(array: Values) -> pa.Array:
     """Return values in one array of a plain type; NaN and words for missing are null."""
     array = simple(array)
     kind = array.type
@@ -339,7 +350,7 @@ def _one_spelling(names: pa.Array) -> pa.Array:
     return names
 
 
-def _refuse_words(array: pa.Array, values: NDArray[np.float64]) -> None:
+def _refuse_words(array: Values, values: NDArray[np.float64]) -> None:
     """Refuse text that is no number, in a column that has held numbers only."""
     if not is_text(simple(array).type):
         return

@@ -42,13 +42,27 @@ def open_query(
     try:
         with connect(address) as connection, connection.cursor() as cursor:
             cursor.execute(query)
-            reader = cursor.fetch_record_batch()
-            yield reader.schema, iter(reader)
+            with cursor.fetch_record_batch() as reader:
+                yield reader.schema, _batches(reader, driver, url)
     except driver.Error as error:
-        raise DataError(
-            f"{_without_password(url)} did not answer the query: "
-            f"{str(error).splitlines()[0][:300]}"
-        ) from error
+        raise _as_data_error(error, url) from error
+
+
+def _batches(reader: Any, driver: Any, url: str) -> Iterator[pa.RecordBatch]:
+    """Pass batches on, and errors of the database as ours."""
+    try:
+        yield from reader
+    except (driver.Error, pa.ArrowException, OSError) as error:
+        raise _as_data_error(error, url) from error
+
+
+def _as_data_error(error: Exception, url: str) -> DataError:
+    """Put an error of a database into words."""
+    text = (str(error).splitlines() or [type(error).__name__])[0][:300]
+    hint = ""
+    if "type mismatch" in text.lower() or "mixed" in text.lower():
+        hint = ". Give each column one type, with CAST(column AS TEXT) in the query"
+    return DataError(f"{_without_password(url)} did not answer the query: {text}{hint}")
 
 
 def _driver(url: str) -> tuple[Any, str]:
@@ -75,4 +89,4 @@ def _without_password(url: str) -> str:
     """Show a URL without what must not be seen."""
     scheme, _, rest = url.partition("://")
     user, at, host = rest.rpartition("@")
-    return f"{scheme}://{user.partition(':')[0]}{at}{host}"
+    return f"{scheme}://{user.partition(':')[0]}{at}{host.partition('?')[0]}"

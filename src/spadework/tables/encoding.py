@@ -17,12 +17,14 @@ from spadework.tables.columns import (
     DateColumn,
     Features,
     NumberColumn,
+    Values,
     is_text,
     pc,
     plain,
     to_days,
     to_numbers,
     to_text,
+    value_type,
 )
 
 MAX_COMMON = 16
@@ -147,13 +149,11 @@ def fit_encoder(
     return TableEncoder(tuple(columns), tuple(ignored))
 
 
-def _fit_column(
-    name: str, column: pa.ChunkedArray, *, as_category: bool
-) -> Column | Ignored:
+def _fit_column(name: str, column: Values, *, as_category: bool) -> Column | Ignored:
     """Fit the encoding of one column, or say why there is none."""
     if column.null_count == len(column):
         return Ignored(name, "it has no values")
-    if not _is_plain(_value_type(column)):
+    if not _is_plain(value_type(column.type)):
         return Ignored(name, f"values of type {column.type} are not understood")
     array = plain(column)
     kind = array.type
@@ -172,12 +172,6 @@ def _fit_column(
     if is_text(kind):
         return _fit_text(name, array, n_distinct)
     return _fit_number(name, array, n_distinct)
-
-
-def _value_type(column: pa.ChunkedArray) -> pa.DataType:
-    """Return the type of the values, also where they are kept in a dictionary."""
-    kind = column.type
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -1,0 +1,271 @@
+"""The installed command fits, scores and explains a table, and refuses what it cannot."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+import pytest
+
+from spadework.tables.reading import read_table
+from test_table_model import payments
+
+COMMAND = Path(sys.executable).with_name("spadework")
+FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
+
+
+def run(*arguments, cwd, stdin=None):
+    """Run the installed command."""
+    return subprocess.run(
+        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, input=stdin
+    )
+
+
+def run_with(code, *arguments, cwd):
+    """Run the command line after a few lines of our own."""
+    program = f"{code}\nfrom spadework.cli import main\nmain()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+    )
+
+
+def assert_refused(done, *words):
+    """One clear paragraph on stderr, nothing on stdout, and a failure for scripts."""
+    assert done.returncode not in (0, 2), done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    *before, last = done.stderr.strip().splitlines()
+    assert last.startswith("spadework: ")
+    assert all(":" in line for line in before)  # what fit says about the table
+    assert len(last) < 700
+    for word in words:
+        assert word in last
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with payments, in three formats, and a model of them."""
+    folder = tmp_path_factory.mktemp("payments")
+    with_empty = payments().append_column("empty", pa.nulls(240))
+    pa_csv.write_csv(with_empty, folder / "payments.csv")
+    pa_csv.write_csv(payments(300, seed=3), folder / "new.csv")
+    pa_parquet.write_table(payments(300, seed=3), folder / "new.parquet")
+    done = run("fit", "payments.csv", *FIT, "-o", "model", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.json").write_text(done.stdout)
+    (folder / "fit.txt").write_text(done.stderr)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An empty folder to fail in."""
+    pa_csv.write_csv(payments(), tmp_path / "payments.csv")
+    return tmp_path
+
+
+# What works
+
+
+def test_fit_says_what_it_learnt_from_and_prints_json(place):
+    facts = json.loads((place / "fit.json").read_text())
+    assert facts["rows"] == 240
+    assert facts["census"] == {"n_anomalies": 12, "n_normals": 44, "n_unlabeled": 184}
+    assert facts["columns"] == {
+        "number": ["amount", "rate"],
+        "category": ["place"],
+        "date": ["at"],
+    }
+    assert 0 < facts["share_called"] < 0.5
+    assert (
+        "labels: PNU: 12 anomalies, 44 normals, 184 unlabeled"
+        in (place / "fit.txt").read_text()
+    )
+
+
+def test_a_quiet_fit_says_nothing_and_makes_a_model(place):
+    done = run("fit", "payments.csv", *FIT, "-o", "quiet", "--quiet", cwd=place)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [path.name for path in (place / "quiet").iterdir()] == ["model.spade"]
+
+
+def test_score_writes_every_row_in_order_and_says_so(place):
+    done = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "300 rows scored" in done.stderr
+    found = read_table(place / "all.csv")
+    assert found.column("id").to_pylist() == [f"T{i:05}" for i in range(300)]
+    again = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)
+    assert_refused(again, "all.csv exists", "--force")
+
+
+def test_score_reads_standard_input_and_prints_csv_and_json_apart(place):
+    text = (place / "new.csv").read_text()
+    options = ("--top", "3", "--json", "--quiet")
+    done = run("score", "model", "-", *options, cwd=place, stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stderr)["n_rows"] == 300
+    assert done.stdout.count("\n") == 4
+    scores = [float(line.split(",")[1]) for line in done.stdout.splitlines()[1:]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_quiet_score_says_nothing(place):
+    done = run("score", "model", "new.csv", "-o", "q.csv", "--quiet", cwd=place)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (place / "q.csv").read_text().count("\n") == 301
+
+
+def test_explain_prints_json_with_keys_and_shares_that_sum(place):
+    done = run("explain", "model", "new.csv", "--top", "2", "--json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found) == 2
+    assert found[0]["score"] >= found[1]["score"]
+    for each in found:
+        assert each["keys"]["id"] == f"T{each['row']:05}"
+        total = sum(reason["share"] for reason in each["reasons"])
+        assert total == pytest.approx(each["score"] - each["baseline"], abs=1e-5)
+
+
+def test_explain_puts_a_row_of_ones_choice_into_words(place):
+    done = run("explain", "model", "new.parquet", "--row", "17", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("row 17 (id T00017): score ")
+    assert "of ordinary rows" in done.stdout
+    assert "nearest labeled: row " in done.stdout
+
+
+def test_a_column_without_values_is_left_out_and_said(place):
+    assert "left out: empty: it has no values" in (place / "fit.txt").read_text()
+    assert "empty" in json.loads((place / "fit.json").read_text())["ignored"]
+
+
+# What is refused
+
+
+def wide():
+    names = [f"column_{i}" for i in range(10_000)]
+    numbers = np.random.default_rng(0).integers(1000, size=(30, 10_000))
+    lines = [",".join([*names, "id", "status"])]
+    for at, row in enumerate(numbers.tolist()):
+        lines.append(",".join(map(str, row)) + f",{at}," + ("fraud", "ok", "")[at % 3])
+    return "\n".join(lines)
+
+
+LINES = "id,amount,status\n1,2.5,fraud\n2,3.5,ok\n3,4.5,\n"
+BAD_TABLES = {
+    "a delimiter nobody knows": (LINES.replace(",", ":"), ["one column only", "comma"]),
+    "an open quote": (LINES.replace("fraud", '"fraud'), ["quote", "not closed"]),
+    "lines of other lengths": (LINES + "4,5\n", ["as many columns as the first"]),
+    "two columns of one name": (
+        LINES.replace("amount", "id"),
+        ["more than one column named 'id'"],
+    ),
+    "no label column": (LINES.replace("status", "state"), ["'status'", "amount"]),
+    "labels that no one mapped": (
+        LINES.replace("ok", "fine"),
+        ["no entry for 'fine'", "--map"],
+    ),
+    "no values at all": ("id,a,b,status\n1,,,fraud\n2,,,ok\n3,,,\n", ["no values"]),
+    "ten thousand columns": (wide, ["10,000 columns", "at most"]),
+    "nothing": ("", ["is empty"]),
+    "a header only": ("id,amount,status\n", ["no rows"]),
+    "bytes": (bytes(range(256)) * 100, ["is not UTF-8 text"]),
+    "latin-1": (LINES.replace("ok", "ök").encode("latin1"), ["not UTF-8", "iconv"]),
+}
+
+
+@pytest.mark.parametrize("what", BAD_TABLES)
+def test_fit_refuses_a_table_with(what, folder):
+    content, words = BAD_TABLES[what]
+    content = content() if callable(content) else content
+    content = content.encode() if isinstance(content, str) else content
+    (folder / "bad.csv").write_bytes(content)
+    done = run("fit", "bad.csv", *FIT, "-o", "model", cwd=folder)
+    assert_refused(done, *words)
+    assert not (folder / "model").exists()
+
+
+def test_fit_leaves_a_model_as_it_is_unless_forced(place):
+    before = (place / "model" / "model.spade").read_bytes()
+    done = run("fit", "payments.csv", *FIT, "-o", "model", cwd=place)
+    assert_refused(done, "model.spade exists", "--force")
+    assert (place / "model" / "model.spade").read_bytes() == before
+
+
+def test_fit_refuses_a_map_that_is_none(folder):
+    done = run(
+        "fit", "payments.csv", "-l", "status", "--map", "fraud", "-o", "m", cwd=folder
+    )
+    assert_refused(done, "fraud=1,ok=0")
+
+
+def test_score_refuses_a_word_among_numbers_and_leaves_nothing(place, tmp_path):
+    lines = (place / "new.csv").read_text().splitlines()
+    fields = lines[-1].split(",")
+    lines[-1] = ",".join([fields[0], "a lot", *fields[2:]])
+    (tmp_path / "bad.csv").write_text("\n".join(lines))
+    done = run("score", place / "model", "bad.csv", "-o", "s.csv", cwd=tmp_path)
+    assert_refused(done, "column amount", "expected a number", "'a lot'")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_score_refuses_a_table_that_lacks_columns(place, tmp_path):
+    table = payments().drop_columns(["place", "at"])
+    pa_parquet.write_table(table, tmp_path / "bad.parquet")
+    done = run("score", place / "model", "bad.parquet", "-o", "s.csv", cwd=tmp_path)
+    assert_refused(done, "place, at", "Add them")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.parquet"]
+
+
+BEFORE_EACH_BATCH = """
+import os, signal
+from spadework.table_model import TableModel
+real = TableModel.score_batch
+def act(self, batch):
+    {act}
+    return real(self, batch)
+TableModel.score_batch = act
+"""
+
+
+def test_score_refuses_a_file_that_changes_while_it_is_read(place, tmp_path):
+    (tmp_path / "new.csv").write_bytes((place / "new.csv").read_bytes())
+    code = BEFORE_EACH_BATCH.format(act="open('new.csv', 'a').write('x')")
+    done = run_with(
+        code, "score", str(place / "model"), "new.csv", "-o", "s.csv", cwd=tmp_path
+    )
+    assert_refused(done, "new.csv changed while it was read")
+    assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+
+
+def test_an_interrupted_score_fails_and_leaves_nothing(place, tmp_path):
+    code = BEFORE_EACH_BATCH.format(act="os.kill(os.getpid(), signal.SIGINT)")
+    source = str(place / "new.csv")
+    done = run_with(
+        code, "score", str(place / "model"), source, "-o", "s.csv", cwd=tmp_path
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_changed_model_file_is_refused(place, tmp_path):
+    content = bytearray((place / "model" / "model.spade").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "model.spade").write_bytes(content)
+    done = run("score", tmp_path, place / "new.csv", "-o", "s.csv", cwd=tmp_path)
+    assert_refused(done, "model.spade", "changed")
+
+
+def test_explain_refuses_rows_that_are_not_there(place):
+    done = run("explain", "model", "new.csv", "--row", "300", cwd=place)
+    assert_refused(done, "there is no row 300")

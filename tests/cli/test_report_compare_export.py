@@ -1,0 +1,90 @@
+"""The installed command reports, compares, exports and refits."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SPADEWORK = str(Path(sys.executable).parent / "spadework")
+FIT = ["--label", "status", "--map", "fraud=1,ok=0", "--key", "id", "--quiet"]
+
+
+def run(*arguments, cwd, code=0):
+    command = [SPADEWORK, *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("work")
+    run("demo", "--table", "old.csv", cwd=folder)
+    run("demo", "--table", "new.csv", "--seed", "1", cwd=folder)
+    run("fit", "old.csv", *FIT, "-o", "model", cwd=folder)
+    return folder
+
+
+def test_a_made_table_is_not_written_over(folder):
+    before = (folder / "old.csv").read_bytes()
+    done = run("demo", "--table", "old.csv", cwd=folder, code=1)
+    assert "left as it is" in done.stderr
+    assert (folder / "old.csv").read_bytes() == before
+
+
+def test_a_report_is_one_page_and_is_not_replaced_by_itself(folder):
+    run("report", "model", "old.csv", "-o", "r.html", cwd=folder)
+    page = (folder / "r.html").read_text()
+    assert page.rstrip().endswith("</html>")
+    assert "left as it is" in (
+        run("report", "model", "old.csv", "-o", "r.html", cwd=folder, code=1).stderr
+    )
+
+
+def test_compare_tells_machines_what_to_do(folder):
+    done = run("compare", "model", "new.csv", "--json", cwd=folder)
+    found = json.loads(done.stdout)
+    assert found["advice"] in ("keep", "refit", "relabel")
+    assert {each["name"] for each in found["columns"]} >= {"amount", "channel"}
+
+
+def test_drift_can_fail_a_pipeline(folder):
+    lines = (folder / "new.csv").read_text().splitlines()
+    web = [line for line in lines[1:] if ",web," in line]
+    (folder / "web.csv").write_text("\n".join([lines[0], *web]) + "\n")
+    run("compare", "model", "web.csv", "--fail-on-drift", cwd=folder, code=3)
+
+
+def test_a_refit_takes_old_labels_and_new_rows(folder):
+    done = run(
+        *("fit", "old.csv", "--unlabeled", "new.csv", *FIT, "-o", "model-2", "--json"),
+        cwd=folder,
+    )
+    facts = json.loads(done.stdout)
+    alone = run("fit", "old.csv", *FIT, "-o", "model-3", "--json", cwd=folder)
+    before = json.loads(alone.stdout)
+    assert facts["rows"] == 2 * before["rows"]
+    for kind in ("n_anomalies", "n_normals"):
+        assert facts["census"][kind] == before["census"][kind]
+
+
+def test_an_export_says_how_far_scores_differ(folder):
+    done = run("export", "model", "old.csv", "-o", "m.onnx", cwd=folder)
+    assert "differ by at most" in done.stdout
+    assert (folder / "m.onnx").stat().st_size > 1000
+
+
+def test_a_folder_without_a_model_is_told(folder):
+    done = run("report", "nowhere", "old.csv", cwd=folder, code=1)
+    assert "there is no model" in done.stderr
+
+
+def test_unexpected_errors_are_one_paragraph_without_debug(folder):
+    done = run(
+        "fit", "old.csv", *FIT, "--learner", "nonsense", "-o", "x", cwd=folder, code=1
+    )
+    assert done.stderr.count("\n") <= 2
+    assert "learner must be" in done.stderr

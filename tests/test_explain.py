@@ -1,0 +1,301 @@
+"""Shares of a score are exact where they can be, and name what was planted."""
+
+import datetime as dt
+import time
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from spadework.errors import InputError
+from spadework.explain import explain_rows, ordinary_rows, share_scores
+from spadework.table_model import TableModel, fit_table
+from test_table_model import MAP, fitted, payments, small
+
+OWNERS = np.array([0, 1, 1, 2, 3])  # the second column has two features
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def rows(rng):
+    return rng.normal(size=(6, 5)).astype(np.float32)
+
+
+def brute_force(score, row, start):
+    """Shapley shares of one row against one other, over all orders of columns."""
+    n_columns = OWNERS.max() + 1
+    shares, orders = np.zeros(n_columns), list(permutations(range(n_columns)))
+    for order in orders:
+        current = start.copy()
+        for column in order:
+            before = score(current[None])[0]
+            current[column == OWNERS] = row[column == OWNERS]
+            shares[column] += score(current[None])[0] - before
+    return shares / len(orders)
+
+
+def additive(X):
+    return X.astype(float) @ [1.0, -2.0, 0.5, 3.0, -1.0]
+
+
+def in_pairs(X):
+    X = X.astype(float)
+    return X[:, 0] * X[:, 1] + X[:, 2] * X[:, 4] - 3 * X[:, 3] * X[:, 0] + X[:, 4]
+
+
+def all_together(X):
+    X = X.astype(float)
+    return np.sin(X.sum(axis=1)) + X.prod(axis=1) + X.max(axis=1)
+
+
+class AllOrders:
+    """Draws every order once, and always the first ordinary row."""
+
+    def __init__(self):
+        self._orders = permutations(range(OWNERS.max() + 1))
+
+    def permutation(self, n):
+        return np.array(next(self._orders))
+
+    def integers(self, n, size):
+        return np.zeros(size, dtype=int)
+
+
+# Shares
+
+
+def test_shares_of_a_sum_are_its_terms(rows, rng):
+    ordinary = rng.normal(size=(1, 5)).astype(np.float32)
+    shares, baselines = share_scores(additive, rows, ordinary, OWNERS, rng)
+    terms = (rows - ordinary).astype(float) * [1.0, -2.0, 0.5, 3.0, -1.0]
+    expected = np.stack([terms[:, OWNERS == c].sum(axis=1) for c in range(4)], axis=1)
+    np.testing.assert_allclose(shares, expected, atol=1e-5)
+    np.testing.assert_allclose(baselines, additive(ordinary)[0])
+
+
+def test_a_column_that_does_not_matter_has_no_share(rows, rng):
+    ordinary = rng.normal(size=(9, 5)).astype(np.float32)
+    shares, _ = share_scores(lambda X: X[:, 0] ** 2, rows, ordinary, OWNERS, rng)
+    assert (shares[:, 1:] == 0).all()
+    assert (shares[:, 0] != 0).all()
+
+
+def test_shares_of_products_of_two_are_exact_with_one_pair_of_orders(rows, rng):
+    ordinary = rng.normal(size=(1, 5)).astype(np.float32)
+    shares, _ = share_scores(in_pairs, rows, ordinary, OWNERS, rng, n_orders=1)
+    expected = [brute_force(in_pairs, row, ordinary[0]) for row in rows]
+    np.testing.assert_allclose(shares, expected, atol=1e-6)
+
+
+def test_shares_of_any_score_are_those_of_brute_force_over_all_orders(rows, rng):
+    ordinary = rng.normal(size=(1, 5)).astype(np.float32)
+    shares, _ = share_scores(
+        all_together, rows, ordinary, OWNERS, AllOrders(), n_orders=24
+    )
+    expected = [brute_force(all_together, row, ordinary[0]) for row in rows]
+    np.testing.assert_allclose(shares, expected, atol=1e-6)
+
+
+def test_shares_sum_to_the_score_less_the_baseline_whatever_is_drawn(rows, rng):
+    ordinary = rng.normal(size=(50, 5)).astype(np.float32)
+    shares, baselines = share_scores(all_together, rows, ordinary, OWNERS, rng)
+    np.testing.assert_allclose(
+        shares.sum(axis=1), all_together(rows) - baselines, atol=1e-9
+    )
+
+
+def test_shares_are_the_same_however_many_rows_are_done_at_once(rows, monkeypatch, rng):
+    ordinary = rng.normal(size=(50, 5)).astype(np.float32)
+    found = []
+    for n_values in (1, 60, 1 << 24):
+        monkeypatch.setattr("spadework.explain._STEP_VALUES", n_values)
+        drawn = np.random.default_rng(1)
+        found.append(share_scores(all_together, rows, ordinary, OWNERS, drawn)[0])
+    np.testing.assert_allclose(found[0], found[2])
+    np.testing.assert_allclose(found[1], found[2])
+
+
+# Explanations
+
+
+@cache
+def explained():
+    return explain_rows(fitted(), payments())
+
+
+def planted(**values):
+    """An ordinary row of the payments, with some values changed."""
+    table = payments()
+    usual = {
+        "id": "T",
+        "amount": 50.0,
+        "place": "here",
+        "rate": 0.0,
+        "at": dt.datetime(2024, 1, 20),
+        "status": None,
+        **values,
+    }
+    return pa.Table.from_pylist([usual], schema=table.schema)
+
+
+def words_of(column, **values):
+    (found,) = explain_rows(fitted(), planted(**values))
+    return next(each.words for each in found.reasons if each.column == column)
+
+
+def test_shares_of_a_row_sum_to_its_score_less_its_baseline():
+    scores = fitted().score(payments()).column("anomaly_score").to_numpy()
+    for score, found in zip(scores, explained(), strict=True):
+        assert found.score == score
+        total = sum(each.share for each in found.reasons)
+        assert total == pytest.approx(found.score - found.baseline, abs=1e-6)
+        shares = [each.share for each in found.reasons]
+        assert shares == sorted(shares, reverse=True)
+        assert {each.column for each in found.reasons} == {
+            "amount",
+            "place",
+            "rate",
+            "at",
+        }
+
+
+def test_the_planted_cause_comes_first():
+    """Amount and place are both planted where status is fraud; rate and at never."""
+    (found,) = explain_rows(fitted(), planted(amount=400.0, place="far"))
+    assert found.anomalous
+    assert {each.column for each in found.reasons[:2]} == {"amount", "place"}
+    one_cause = fit_table(
+        payments().drop_columns(["place"]),
+        label="status",
+        label_map=MAP,
+        keys=["id"],
+        detector=small(),
+    )
+    (found,) = explain_rows(one_cause, planted(amount=400.0))
+    assert found.reasons[0].column == "amount"
+    assert found.reasons[0].share > 0.5 * (found.score - found.baseline)
+
+
+def test_a_number_is_set_against_ordinary_rows():
+    assert words_of("amount", amount=400.0) == (
+        "amount 400 is higher than 100% of ordinary rows"
+    )
+    assert words_of("amount", amount=-1234567.25).startswith(
+        "amount -1,234,567 is lower than 100%"
+    )
+
+
+def test_a_category_is_put_into_words():
+    found = words_of("place", place="here")
+    share = float(found.removeprefix("place here is the value of ").split("%")[0])
+    assert found.endswith("% of ordinary rows")
+    assert 30 < share < 70
+    assert words_of("place", place="Mars") == "place Mars was not seen in training"
+
+
+def test_a_missing_value_is_put_into_words():
+    assert words_of("rate", rate=None) == "rate is missing"
+    assert words_of("place", place=None) == (
+        "place is missing, as in 0% of training rows"
+    )
+
+
+def test_a_date_is_put_into_words():
+    assert words_of("at", at=dt.datetime(2030, 1, 1, 5)) == (
+        "at 2030-01-01T05:00:00 is later than 100% of ordinary rows"
+    )
+    assert "earlier than 100%" in words_of("at", at=dt.datetime(2001, 1, 1))
+
+
+def test_a_rare_category_is_not_said_to_be_as_common_as_all_rare_ones_together():
+    table = payments()
+    shops = pa.array(
+        ["large"] * 120 + [f"shop {i}" for i in range(60)] * 2, type=pa.string()
+    )
+    table = table.append_column("shop", shops)
+    model = fit_table(table, label="status", label_map=MAP, keys=["id"], detector=small())
+    (found,) = explain_rows(model, table.slice(239))
+    words = next(each.words for each in found.reasons if each.column == "shop")
+    assert words == "shop shop 59 is the value of 0.8% of training rows"
+
+
+def test_a_value_that_most_rows_share_is_said_to_be_common():
+    table = payments().append_column("flag", pa.array([0] * 200 + [1] * 40))
+    model = fit_table(table, label="status", label_map=MAP, keys=["id"], detector=small())
+    found = explain_rows(model, table.slice(0, 1))[0]
+    words = next(each.words for each in found.reasons if each.column == "flag")
+    assert words.startswith("flag 0 is the value of 8")
+
+
+def test_nearest_rows_are_labeled_rows_and_the_nearest_ones():
+    status = payments().column("status").to_pylist()
+    names = {"fraud": "anomaly", "ok": "normal"}
+    represent = fitted().detector.model_.represent
+    codes = represent(fitted().encoder.encode(payments()))
+    known = np.flatnonzero([each is not None for each in status])
+    for row, found in enumerate(explained()):
+        assert [names[status[at]] for at, _, _ in found.nearest] == [
+            label for _, label, _ in found.nearest
+        ]
+        distances = np.sort(np.linalg.norm(codes[known] - codes[row], axis=1))
+        given = [distance for _, _, distance in found.nearest]
+        np.testing.assert_allclose(given, distances[:3], rtol=1e-4, atol=1e-5)
+        if status[row] is not None:
+            assert found.nearest[0][2] == 0
+
+
+def test_an_explanation_reads_as_a_paragraph():
+    (found,) = explain_rows(fitted(), planted(amount=400.0, place="far"))
+    shown = str(found)
+    assert "called anomalous; ordinary" in shown
+    assert "amount 400 is higher than 100% of ordinary rows" in shown
+    assert "nearest labeled: row " in shown
+    assert "one-class classifiers: " in shown
+
+
+def test_the_same_seed_gives_the_same_explanations():
+    rows = payments().slice(0, 5)
+    assert explain_rows(fitted(), rows, seed=3) == explain_rows(fitted(), rows, seed=3)
+
+
+def test_no_rows_need_no_explanation():
+    assert explain_rows(fitted(), payments().slice(0, 0)) == []
+
+
+def test_ordinary_rows_are_neither_labeled_nor_called_anomalous():
+    found = fitted().detector.anomaly_score(ordinary_rows(fitted()))
+    assert (found <= fitted().detector.threshold_).all()
+
+
+def test_a_model_that_calls_everything_anomalous_has_nothing_to_compare_with():
+    model = fitted()
+    reference = type(model.reference)(
+        model.reference.X,
+        np.ones_like(model.reference.labels),
+        model.reference.scores,
+        model.reference.places,
+    )
+    everything = TableModel(
+        model.detector,
+        model.encoder,
+        model.label,
+        model.label_map,
+        model.keys,
+        model.n_rows,
+        reference,
+    )
+    with pytest.raises(InputError, match="nothing to compare with"):
+        explain_rows(everything, payments())
+
+
+def test_a_thousand_rows_are_explained_in_seconds_of_work():
+    rows = payments(1_000, seed=9)
+    started = time.process_time()
+    assert len(explain_rows(fitted(), rows)) == 1_000
+    assert time.process_time() - started < 20

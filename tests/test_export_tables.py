@@ -1,0 +1,69 @@
+"""A table model and its ONNX graph score the same rows the same."""
+
+import numpy as np
+import onnxruntime
+import pyarrow as pa
+import pytest
+
+from spadework import SPADE, ForestLearner, fit_table
+from spadework.errors import ExportError
+from spadework.export import export_onnx
+from spadework.export.tables import table_feed
+
+
+def made_table(n, seed, *, new_values=False):
+    rng = np.random.default_rng(seed)
+    amount = rng.normal(size=n)
+    status = np.where(amount > 1.5, "fraud", "ok")
+    status[rng.random(n) > 0.3] = ""
+    places = [f"c{i}" for i in range(60 if new_values else 40)]
+    stamps = np.datetime64("2025-01-01", "s") + rng.integers(0, 10**7, n)
+    return pa.table(
+        {
+            "amount": pa.array(amount, mask=rng.random(n) < 0.1),
+            "kind": pa.array(rng.choice(["web", "shop"], n), mask=rng.random(n) < 0.1),
+            "place": rng.choice(places, n),
+            "when": pa.array(stamps, mask=rng.random(n) < 0.1),
+            "big": 10**12 + rng.integers(0, 100, n),
+            "flag": rng.random(n) < 0.5,
+            "status": status,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit_table(
+        made_table(900, 0),
+        label="status",
+        label_map={"fraud": 1, "ok": 0, "": -1},
+        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+    )
+
+
+def test_graph_and_model_agree_on_rows_with_gaps_and_new_values(model, tmp_path):
+    fresh = made_table(500, 1, new_values=True)
+    path = tmp_path / "model.onnx"
+    assert export_onnx(model, path, sample=fresh) < 1e-9
+    session = onnxruntime.InferenceSession(str(path))
+    assert {each.name for each in session.get_inputs()} == {
+        column.name for column in model.encoder.columns
+    }
+    answers = session.run(None, table_feed(model.encoder, fresh.slice(0, 1)))
+    score = model.score(fresh.slice(0, 1)).column("anomaly_score")[0].as_py()
+    assert answers[0][0] == pytest.approx(score, abs=1e-9)
+
+
+def test_columns_named_like_outputs_are_refused(tmp_path):
+    table = made_table(400, 0).rename_columns(
+        ["score", "kind", "place", "when", "big", "flag", "status"]
+    )
+    model = fit_table(table, label="status", label_map={"fraud": 1, "ok": 0, "": -1})
+    with pytest.raises(ExportError, match="named like the outputs"):
+        export_onnx(model, tmp_path / "model.onnx", sample=table)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_sample_proves_nothing(model, tmp_path):
+    with pytest.raises(ExportError, match="no rows"):
+        export_onnx(model, tmp_path / "m.onnx", sample=made_table(10, 0).slice(0, 0))
