@@ -26,7 +26,7 @@ from spadework.tables.columns import (
 from spadework.tables.encoding import MAX_VALUES
 from spadework.tables.reading import frame_to_table
 
-N_ORDERS = 8
+N_ORDERS = 4
 """Pairs of an order and its reverse that shares are averaged over."""
 
 N_NEAREST = 3
