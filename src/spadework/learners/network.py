@@ -148,6 +148,10 @@ class NetworkLearner(BaseEstimator):
             value = getattr(self, name)
             if value is not None and not value >= 1:
                 raise InputError(f"{name} must be a positive integer; got {value!r}")
+        if not 0 < self.learning_rate < np.inf:
+            raise InputError(
+                f"learning_rate must be a positive number; got {self.learning_rate!r}"
+            )
         return training.TrainingOptions(
             alpha=self.alpha,
             beta=self.beta,

@@ -530,17 +530,23 @@ def _stamp(path: Path) -> tuple[int, int]:
 def _unless_changed(
     batches: Iterator[pa.RecordBatch], path: Path, before: tuple[int, int]
 ) -> Iterator[pa.RecordBatch]:
-    """Pass batches on; refuse a file that was written to while it was read."""
+    """Pass batches on; refuse a file that was written to while it was read.
+
+    What else is wrong with such a file may come from that, so this is said first.
+    """
     try:
         yield from batches
-        changed = _stamp(path) != before
-    except DataError:
-        raise
-    except FileNotFoundError:
-        changed = True
     except (pa.ArrowException, OSError) as error:
+        _refuse_changed(path, before)
+        if isinstance(error, DataError):
+            raise
         raise _as_data_error(error, str(path)) from error
-    if changed:
+    _refuse_changed(path, before)
+
+
+def _refuse_changed(path: Path, before: tuple[int, int]) -> None:
+    """Raise if a file is not what it was, or not there."""
+    if not path.exists() or _stamp(path) != before:
         raise DataError(
             f"{path} changed while it was read. Wait until it is written, and start again"
         )
