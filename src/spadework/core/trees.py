@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from spadework.errors import InputError
 
 _BLOCK_WALKS = 1 << 16
 _MIN_BLOCK_ROWS = 128
-_LEVELS_AT_ONCE = 3
 
 MAX_DEPTH = 256
 """Levels of a tree at most: all trees walk as long as the deepest."""
@@ -56,12 +56,7 @@ class FlatForest:
     @cached_property
     def depth(self) -> int:
         """Levels of the deepest tree."""
-        level, nodes = -1, self.roots
-        while len(nodes):
-            child = self.left[nodes[self.left[nodes] != nodes]]
-            nodes = np.concatenate([child, child + 1])
-            level += 1
-        return level
+        return int(_tree_depths(self).max())
 
     def score(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Mean leaf value of each row, X of shape (n_samples, n_features)."""
@@ -92,36 +87,76 @@ class FlatForest:
     def _walk(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Walk a block of rows down every tree at once, (n_trees, n_rows).
 
-        Most leaves lie far above the deepest: every few levels, walks that have ended
-        are put aside, and only the others go on.
+        Trees go from the deepest to the shallowest, so that those that have ended
+        lie behind the others and are left out.
         """
-        feature, left, is_leaf = self._small
+        plan = self._plan
         cells = np.ascontiguousarray(X, dtype=np.float32).ravel()
         row_starts = np.arange(len(X), dtype=np.int32) * self.n_features
-        node = np.repeat(self.roots.astype(np.int32), len(X))  # tree by tree
-        start = np.tile(row_starts, len(self.roots))
-        walk = np.arange(len(node), dtype=np.int32)
-        ends = np.empty_like(node)
-        while len(walk):
-            for _ in range(_LEVELS_AT_ONCE):
-                # Indices are sound (checked once), and "wrap" skips numpy's own check.
-                cell = np.take(feature, node, mode="wrap") + start
-                value = np.take(cells, cell, mode="wrap")
-                goes_right = value > np.take(self.threshold, node, mode="wrap")
-                node = np.take(left, node, mode="wrap") + goes_right
-            ended = np.take(is_leaf, node, mode="wrap")
-            ends[walk[ended]] = node[ended]
-            on = ~ended
-            node, start, walk = node[on], start[on], walk[on]
-        return np.take(self.value, ends).reshape(len(self.roots), len(X))
+        nodes = np.repeat(plan.roots[:, None], len(X), axis=1)  # (n_trees, n_rows)
+        cell_of, left_of = np.empty_like(nodes), np.empty_like(nodes)
+        values, thresholds = (np.empty(nodes.shape, dtype=np.float32) for _ in range(2))
+        for n_trees in plan.n_walking:
+            node, cell, left = nodes[:n_trees], cell_of[:n_trees], left_of[:n_trees]
+            value, threshold = values[:n_trees], thresholds[:n_trees]
+            # Indices are sound (checked once), and "wrap" skips numpy's own check.
+            np.take(plan.feature, node, out=cell, mode="wrap")
+            np.add(cell, row_starts, out=cell)
+            np.take(cells, cell, out=value, mode="wrap")
+            np.take(self.threshold, node, out=threshold, mode="wrap")
+            np.take(plan.left, node, out=left, mode="wrap")
+            np.add(left, value > threshold, out=node)
+        ends = np.empty(nodes.shape)
+        ends[plan.order] = np.take(self.value, nodes, mode="wrap")
+        return ends
 
     @cached_property
-    def _small(
-        self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
-        """Features, left children, and whether nodes are leaves; each (n_nodes,)."""
-        is_leaf = self.left == np.arange(len(self.left))
-        return self.feature.astype(np.int32), self.left.astype(np.int32), is_leaf
+    def _plan(self) -> "_Plan":
+        """Trees by depth, in small integers."""
+        depths = _tree_depths(self)
+        order = np.argsort(-depths, kind="stable")
+        return _Plan(
+            order,
+            [int((depths > level).sum()) for level in range(self.depth)],
+            self.roots[order].astype(np.int32),
+            self.feature.astype(np.int32),
+            self.left.astype(np.int32),
+        )
+
+
+class _Plan(NamedTuple):
+    """How to walk a forest.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_trees,)
+        Trees from the deepest to the shallowest.
+    n_walking : list of int
+        How many of them go on, level by level.
+    roots : ndarray of shape (n_trees,), int32
+        In that order.
+    feature, left : ndarray of shape (n_nodes,), int32
+    """
+
+    order: NDArray[np.intp]
+    n_walking: list[int]
+    roots: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    left: NDArray[np.int32]
+
+
+def _tree_depths(forest: FlatForest) -> NDArray[np.intp]:
+    """Levels of every tree, (n_trees,)."""
+    depths = np.zeros(len(forest.roots), dtype=np.intp)
+    nodes, trees, level = forest.roots, np.arange(len(forest.roots)), 0
+    while len(nodes):
+        inner = forest.left[nodes] != nodes
+        level += 1
+        depths[trees[inner]] = level
+        children = forest.left[nodes[inner]]
+        nodes = np.concatenate([children, children + 1])
+        trees = np.tile(trees[inner], 2)
+    return depths
 
 
 def flatten_tree(
