@@ -6,6 +6,7 @@ import io
 import os
 import sys
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -310,3 +311,17 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
             path.unlink()
         with pytest.raises(DataError, match=r"changed|cannot be read"):
             list(batches)
+
+
+def test_reading_a_parquet_file_holds_little_of_it_in_memory(tmp_path):
+    path = tmp_path / "a.parquet"
+    noise = np.random.default_rng(0).normal(size=1 << 16)
+    columns = pa.table({"a": noise, "b": noise[::-1]})
+    with pa_parquet.ParquetWriter(path, columns.schema) as writer:
+        for _ in range(60):
+            writer.write_table(columns)
+    before, most = pa.total_allocated_bytes(), 0
+    with open_table(path) as (_, batches):
+        for _ in batches:
+            most = max(most, pa.total_allocated_bytes() - before)
+    assert most < path.stat().st_size / 5

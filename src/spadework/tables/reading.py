@@ -267,7 +267,8 @@ def _open_file(path: Path, wanted: Wanted) -> Iterator[Batches]:
 
 def _open_parquet(file: Any, path: Path, wanted: Wanted) -> Batches:
     """Stream a Parquet file, row group by row group."""
-    parquet = pa_parquet.ParquetFile(file)
+    # What is buffered ahead stays in memory until the file is closed.
+    parquet = pa_parquet.ParquetFile(file, pre_buffer=False)
     _refuse_duplicates(parquet.schema_arrow.names, path)
     names = wanted.pick(parquet.schema_arrow.names)
     schema = pa.schema([parquet.schema_arrow.field(name) for name in names])
