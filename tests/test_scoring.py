@@ -303,7 +303,7 @@ class FullDisk(io.FileIO):
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet"])
 def test_a_full_disk_leaves_nothing_behind(name, csv, out, monkeypatch):
     small_batches(monkeypatch)
-    monkeypatch.setattr(scoring, "open", lambda path, mode: FullDisk(path, "x"), False)
+    monkeypatch.setattr(os, "fdopen", FullDisk)
     with nothing_left(out), pytest.raises(DataError, match="No space left"):
         score_table(fitted(), csv, out.with_name(name))
 
@@ -311,7 +311,7 @@ def test_a_full_disk_leaves_nothing_behind(name, csv, out, monkeypatch):
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet"])
 def test_a_full_disk_leaves_an_older_file_as_it_was(name, csv, out, monkeypatch):
     small_batches(monkeypatch)
-    monkeypatch.setattr(scoring, "open", lambda path, mode: FullDisk(path, "x"), False)
+    monkeypatch.setattr(os, "fdopen", FullDisk)
     old = out.with_name(name)
     old.write_text("mine")
     with pytest.raises(DataError):

@@ -142,12 +142,9 @@ def compare_rows(
 def compare_table(model: TableModel, X: Rows) -> Drift:
     """Compare new rows, encoded, with those that the model was fitted on."""
     reference = model.reference
-    unlabeled = reference.labels == -1
-    before = reference.X[unlabeled] if unlabeled.any() else reference.X
-    difference = compare_rows(model.encoder, before, X)
+    difference = compare_rows(model.encoder, reference.X[reference.usual], X)
     threshold = model.detector.threshold_
-    was = reference.scores[unlabeled] if unlabeled.any() else reference.scores
-    called_before = float((was > threshold).mean())
+    called_before = float((reference.scores[reference.usual] > threshold).mean())
     called_now = float((model.detector.anomaly_score(X) > threshold).mean())
     return Drift(
         difference,

@@ -2,29 +2,43 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(target: Path, content: bytes) -> None:
-    """Write beside the target, sync, and move into place in one step.
+    """Write content to a file, whole or not at all; see `open_whole`."""
+    with open_whole(target) as file:
+        file.write(content)
+
+
+@contextmanager
+def open_whole(target: Path) -> Iterator[BinaryIO]:
+    """Open a file beside the target; at the end sync it and move it into place.
 
     Whatever interrupts it, the target holds either its old or its new content. An
     older file's permissions are kept, and a link stays a link.
     """
     target = Path(os.path.realpath(target))
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, mode)
+        os.chmod(name, _mode_of(target))
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _mode_of(target: Path) -> int:
+    """Return the permissions of a file, or those that a new one gets."""
+    return target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
 
 
 def _umask() -> int:

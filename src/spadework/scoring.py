@@ -15,6 +15,7 @@ import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
+from spadework.files import open_whole
 from spadework.progress import progress
 from spadework.table_model import ANOMALY, SCORE, TableModel
 from spadework.tables.reading import STDIN, open_table
@@ -162,22 +163,15 @@ def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent}; make it first")
     _refuse_to_replace(path, force=force)
-    name = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(name, "xb") as file:
+        with open_whole(path) as file:
             with _Writer(file, suffix) as writer:
                 yield writer.write
-            file.flush()
-            os.fsync(file.fileno())
-        _refuse_to_replace(path, force=force)
-        if path.exists():
-            os.chmod(name, path.stat().st_mode & 0o777)
-        os.replace(name, path)
-    except BaseException as error:
-        name.unlink(missing_ok=True)
-        if isinstance(error, OSError) and not isinstance(error, DataError):
-            raise DataError(f"{out} could not be written: {error}") from error
+            _refuse_to_replace(path, force=force)
+    except DataError:
         raise
+    except OSError as error:
+        raise DataError(f"{out} could not be written: {error}") from error
 
 
 def _refuse_to_replace(path: Path, *, force: bool) -> None:

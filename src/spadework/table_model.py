@@ -56,6 +56,12 @@ class Reference:
         if self.X.ndim != 2 or any(each.shape != (n_rows,) for each in others):
             raise InputError("a reference needs a label, a score and a place per row")
 
+    @property
+    def usual(self) -> NDArray[np.bool_]:
+        """Which rows stand for what comes in: unlabeled ones, or all if none is."""
+        unlabeled = self.labels == UNLABELED
+        return unlabeled if unlabeled.any() else ~unlabeled
+
 
 @dataclass(frozen=True)
 class TableModel:
@@ -211,15 +217,12 @@ class FitPlan:
 
     def lines(self) -> list[str]:
         """Say what will be done: rows, labels, columns by role, and what is left out."""
-        roles: dict[str, list[str]] = {}
-        for column in self.encoder.columns:
-            roles.setdefault(column.role, []).append(column.name)
         return [
             f"rows:   {self.table.num_rows:,}",
             f"labels: {count_labels(self.labels)}",
             *(
                 f"{role}:".ljust(10) + f"{len(names):,} ({_shorten(names)})"
-                for role, names in roles.items()
+                for role, names in self.encoder.roles.items()
             ),
             *(f"left out: {each.name}: {each.why}" for each in self.encoder.ignored),
         ]

@@ -1,7 +1,6 @@
 """``spadework fit``: learn from a table as it is."""
 
 import json
-from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -128,16 +127,12 @@ def parse_map(text: str) -> dict[str, int]:
 def summarize(model: "TableModel") -> dict[str, Any]:
     """Return what a fit came to, as plain values."""
     detector, reference = model.detector, model.reference
-    unlabeled = reference.labels == -1
-    scores = reference.scores[unlabeled] if unlabeled.any() else reference.scores
-    columns: dict[str, list[str]] = defaultdict(list)
-    for column in model.encoder.columns:
-        columns[column.role].append(column.name)
+    scores = reference.scores[reference.usual]
     return {
         "rows": model.n_rows,
         "census": detector.census_._asdict(),
         "setting": detector.setting_,
-        "columns": columns,
+        "columns": model.encoder.roles,
         "ignored": {each.name: each.why for each in model.encoder.ignored},
         "trust": str(detector.trust_) if detector.trust_ else "not judged",
         "threshold": detector.threshold_,

@@ -170,15 +170,12 @@ def _performance(model: TableModel, held_out: pa.Table) -> dict[str, Any]:
 
 def _card(model: TableModel, table: pa.Table, scores: Floats) -> dict[str, Any]:
     """Collect what a model card holds."""
-    roles: dict[str, list[str]] = {}
-    for column in model.encoder.columns:
-        roles.setdefault(column.role, []).append(column.name)
     return {
         "rows_learnt_from": model.n_rows,
         "rows_reported_on": table.num_rows,
         "label": model.label,
         "label_map": model.label_map,
-        "columns": roles,
+        "columns": model.encoder.roles,
         "left_out": {each.name: each.why for each in model.encoder.ignored},
         "threshold": model.detector.threshold_,
         "share_called": float((scores > model.detector.threshold_).mean()),

@@ -82,6 +82,14 @@ class TableEncoder:
         """Names of all features."""
         return [name for column in self.columns for name in column.features]
 
+    @property
+    def roles(self) -> dict[str, list[str]]:
+        """Names of the columns by what they are."""
+        roles: dict[str, list[str]] = {}
+        for column in self.columns:
+            roles.setdefault(column.role, []).append(column.name)
+        return roles
+
     @cached_property
     def owners(self) -> NDArray[np.intp]:
         """Position of the column that each feature comes from, (n_features,)."""
