@@ -9,10 +9,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.detector import SPADE
-from spadework.errors import DataError, InputError, LabelError
-from spadework.labels import UNLABELED, count_labels, normalize_labels
-from spadework.tables.columns import is_text, simple, to_text
+from spadework.errors import DataError, InputError
+from spadework.labels import UNLABELED, count_labels
+from spadework.tables.columns import simple
 from spadework.tables.encoding import TableEncoder, fit_encoder
+from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import Types, read_table
 
 SCORE, PROBABILITY, ANOMALY = "anomaly_score", "probability", "anomaly"
@@ -262,7 +263,7 @@ def plan_table(
     _refuse_unknown(table, [label, *keys, *ignore, *categories])
     if unlabeled is not None:
         table = _with_unlabeled(table, read_table(unlabeled, types=stay_text), label)
-    mapping = None if label_map is None else _by_text(label_map)
+    mapping = None if label_map is None else by_text(label_map)
     labels = read_label_column(table, label, mapping)
     encoder = fit_encoder(table, leave_out=[label, *keys, *ignore], categories=categories)
     _refuse_too_wide(encoder)
@@ -288,27 +289,6 @@ def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
             f"the unlabeled rows have columns of other types than the table: "
             f"{str(error).splitlines()[0][:200]}"
         ) from error
-
-
-def read_label_column(
-    table: pa.Table, label: str, mapping: Mapping[str | None, int] | None
-) -> NDArray[np.int8]:
-    """Read labels as 1, 0 and -1, (n_rows,); a mapping is by the text of the values."""
-    if label not in table.column_names:
-        raise LabelError(
-            f"there is no label column {label!r}; the table has "
-            f"{', '.join(table.column_names[:20])}"
-        )
-    column = simple(table.column(label))
-    if mapping is not None or is_text(column.type):
-        return normalize_labels(np.array(to_text(column).to_pylist(), object), mapping)
-    return normalize_labels(column.to_numpy(zero_copy_only=False))
-
-
-def _by_text(label_map: Mapping[Any, int]) -> dict[str | None, int]:
-    """Return what labels mean by their text, None for missing ones."""
-    texts = to_text(pa.array([None if k is None else str(k) for k in label_map]))
-    return dict(zip(texts.to_pylist(), label_map.values(), strict=True))
 
 
 def _refuse_too_wide(encoder: TableEncoder) -> None:
