@@ -1,0 +1,345 @@
+"""Find a user's pictures and their labels, by folder or by table. No pixels are read."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spadework.errors import DataError, InputError, LabelError
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.tables.label_column import by_text, read_label_column
+from spadework.tables.reading import read_table
+
+ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp")
+GOOD, DEFECT = "good", "defect"
+FILE_COLUMNS = ("file", "path", "image", "name")
+LABEL_COLUMN = "label"
+
+_KINDS = {ANOMALY: DEFECT, NORMAL: GOOD, UNLABELED: ""}
+_OWN_FOLDERS = (GOOD, DEFECT, "unlabeled")
+_MVTEC_FOLDERS = ("train", "test", "ground_truth")
+_LAYOUTS = (
+    "good/, defect/<type>/ and unlabeled/ (any of them), or those of MVTec AD: "
+    "train/good/, test/good/ and test/<type>/"
+)
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Photos:
+    """Pictures on disk and what is known of them.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+    labels : ndarray of shape (n_photos,), int8
+        1 for anomalies, 0 for normal pictures, -1 for unlabeled ones.
+    names : tuple of str
+        Path below the folder with forward slashes, or as given in a list: no two
+        are the same.
+    kinds : tuple of str
+        The type of a defect, "good" for normal pictures, "" for unlabeled ones.
+    """
+
+    paths: tuple[Path, ...]
+    labels: NDArray[np.int8]
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+class _Photo(NamedTuple):
+    """One picture and what its folder says of it."""
+
+    path: Path
+    label: int
+    kind: str
+
+
+def find_photos(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    labels: Any = None,
+    *,
+    label_map: Mapping[Any, int] | None = None,
+) -> Photos:
+    """Find pictures and their labels.
+
+    Parameters
+    ----------
+    source : folder, or list of paths
+        A folder holds ``good/``, ``defect/<type>/`` and ``unlabeled/``, any of them, at
+        any depth below; or the folders of MVTec AD; or, with none of these names,
+        pictures that are all unlabeled. Its pictures are sorted by name. A list of
+        paths keeps its order and is unlabeled. Hidden files and folders are left out.
+    labels : path or frame, optional
+        A table with a column ``file`` (or ``path``, ``image``, ``name``), relative to
+        the folder, and a column ``label``. It alone decides then, wherever in the
+        folder pictures lie; pictures it does not list are unlabeled.
+    label_map : mapping from a label value to 1, 0 or -1, optional
+        What the values of ``labels`` mean; 1, 0 and -1 need no mapping.
+
+    Raises
+    ------
+    DataError
+        If there is no such folder or no picture, if folders have unknown names, or if
+        the table lists files that are not there.
+    LabelError
+        If labels are not understood, or nothing can be learnt from them.
+    """
+    if labels is None and label_map is not None:
+        raise InputError("label_map says what values of labels mean; give labels too")
+    if not isinstance(source, (str, os.PathLike)):
+        if labels is not None:
+            raise LabelError(
+                "a table of labels names files relative to a folder; give the folder "
+                "that holds the pictures instead of a list"
+            )
+        return _listed(source)
+    folder = Path(source)
+    _refuse_absent(folder)
+    if labels is None:
+        return _labeled_by_folder(folder)
+    return _labeled_by_table(folder, labels, label_map)
+
+
+def _listed(source: Iterable[str | os.PathLike[str]]) -> Photos:
+    """Return pictures that are named one by one, all unlabeled, in their order."""
+    try:
+        paths = tuple(Path(each) for each in source)
+    except TypeError as error:
+        raise InputError(
+            f"pictures must be a folder or a list of paths ({error}); arrays of pixels "
+            f"need no finding"
+        ) from error
+    if not paths:
+        raise DataError("the list of pictures is empty: expected one path at least")
+    _refuse_some(
+        [str(path) for path in paths if not path.is_file()],
+        "of the listed pictures are not there, or are no files",
+        "Correct the paths; a folder is given alone, not in a list",
+    )
+    names = tuple(path.as_posix() for path in paths)
+    _refuse_some(_repeated(names), "pictures are listed twice", "List each once")
+    labels = np.full(len(paths), UNLABELED, dtype=np.int8)
+    return Photos(paths, labels, names, ("",) * len(paths))
+
+
+def _labeled_by_folder(folder: Path) -> Photos:
+    """Return the pictures of a folder, labeled by the folders they lie in."""
+    present = {sub.name.lower() for sub in _folders_in(folder)}
+    if present & {"train", "test"}:
+        found = _in_mvtec_folders(folder)
+    elif present & set(_OWN_FOLDERS):
+        found = _in_own_folders(folder)
+    else:
+        found = _all_as(folder, UNLABELED)
+    return _as_photos(found, folder)
+
+
+def _in_own_folders(folder: Path) -> Iterator[_Photo]:
+    """Find the pictures of good/, defect/<type>/ and unlabeled/."""
+    _refuse_strangers(folder, _OWN_FOLDERS)
+    for sub in _folders_in(folder):
+        match sub.name.lower():
+            case "good":
+                yield from _all_as(sub, NORMAL)
+            case "defect":
+                yield from _by_type(sub)
+            case _:
+                yield from _all_as(sub, UNLABELED)
+
+
+def _in_mvtec_folders(folder: Path) -> Iterator[_Photo]:
+    """Find the pictures of train/good/, test/good/ and test/<type>/, and no masks."""
+    _refuse_strangers(folder, _MVTEC_FOLDERS)
+    for sub in _folders_in(folder):
+        match sub.name.lower():
+            case "train":
+                _refuse_strangers(sub, (GOOD,))
+                yield from _all_as(sub, NORMAL)
+            case "test":
+                _refuse_strangers(sub, None)
+                for kind in _folders_in(sub):
+                    is_good = kind.name.lower() == GOOD
+                    yield from _all_as(kind, NORMAL) if is_good else _defects(kind)
+
+
+def _all_as(folder: Path, label: int) -> Iterator[_Photo]:
+    """Find all pictures below a folder, with one label."""
+    for path in _pictures_below(folder):
+        yield _Photo(path, label, _KINDS[label])
+
+
+def _defects(folder: Path) -> Iterator[_Photo]:
+    """Find all pictures below a folder that is named after a type of defect."""
+    for path in _pictures_below(folder):
+        yield _Photo(path, ANOMALY, folder.name)
+
+
+def _by_type(folder: Path) -> Iterator[_Photo]:
+    """Find the pictures of defect/: those of each type, and those of no type."""
+    for entry in _visible(folder):
+        if entry.name.lower() == GOOD:
+            raise DataError(
+                f"{entry} is named good and lies among defects. Move it beside "
+                f"{folder.name}/ if its pictures are normal, or rename it"
+            )
+        if entry.is_dir():
+            yield from _defects(entry)
+        elif _is_picture(entry):
+            yield _Photo(entry, ANOMALY, DEFECT)
+
+
+def _as_photos(found: Iterable[_Photo], folder: Path) -> Photos:
+    """Sort pictures by name; refuse to find none."""
+    by_name = {photo.path.relative_to(folder).as_posix(): photo for photo in found}
+    if not by_name:
+        raise DataError(_no_pictures_message(folder))
+    names = tuple(sorted(by_name))
+    photos = [by_name[name] for name in names]
+    return Photos(
+        tuple(photo.path for photo in photos),
+        np.array([photo.label for photo in photos], dtype=np.int8),
+        names,
+        tuple(photo.kind for photo in photos),
+    )
+
+
+def _labeled_by_table(
+    folder: Path, labels: Any, label_map: Mapping[Any, int] | None
+) -> Photos:
+    """Return all pictures below a folder, labeled by a table that lists files."""
+    unlabeled = _as_photos(_all_as(folder, UNLABELED), folder)
+    table = read_table(labels, types=dict.fromkeys(FILE_COLUMNS, pa.string()))
+    rows = _rows_by_name(table, folder, set(unlabeled.names))
+    row_of = [rows.get(name) for name in unlabeled.names]
+    mapping = None if label_map is None else by_text(label_map)
+    aligned = table.take(pa.array(row_of, type=pa.int64()))
+    known = read_label_column(aligned, LABEL_COLUMN, mapping)
+    known[[row is None for row in row_of]] = UNLABELED
+    kinds = tuple(_KINDS[label] for label in known.tolist())
+    return Photos(unlabeled.paths, known, unlabeled.names, kinds)
+
+
+def _rows_by_name(table: pa.Table, folder: Path, names: set[str]) -> dict[str, int]:
+    """Return the row of each picture that a table lists; refuse what is not there."""
+    column = next((name for name in FILE_COLUMNS if name in table.column_names), None)
+    if column is None:
+        raise DataError(
+            f"a table of labels must have a column {', '.join(FILE_COLUMNS[:-1])} or "
+            f"{FILE_COLUMNS[-1]}, and a column {LABEL_COLUMN}; it has "
+            f"{', '.join(table.column_names[:20])}"
+        )
+    texts = [str(text) for text in table.column(column).to_pylist()]
+    listed = [_name_below(folder, text) for text in texts]
+    _refuse_some(
+        [text for text, name in zip(texts, listed, strict=True) if name not in names],
+        f"of the {len(texts):,} files in the table of labels are no pictures in {folder}",
+        f"Write paths relative to this folder, of files that end in {', '.join(ENDINGS)}",
+    )
+    _refuse_some(
+        _repeated(listed), "files are in the table of labels twice", "List each once"
+    )
+    return {name: row for row, name in enumerate(listed)}
+
+
+def _name_below(folder: Path, text: str) -> str:
+    """Return how a picture is named below a folder, however a table spells it."""
+    path = os.path.normpath(text.strip().replace("\\", "/"))
+    if os.path.isabs(path):
+        path = os.path.relpath(path, folder.absolute())
+    return Path(path).as_posix()
+
+
+def _pictures_below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
+    """Find pictures at any depth; a link back to a folder above is not followed."""
+    place = os.path.realpath(folder)
+    if place in above:
+        return
+    for entry in _visible(folder):
+        if entry.is_dir():
+            yield from _pictures_below(entry, (*above, place))
+        elif _is_picture(entry):
+            yield entry
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """Return the folders directly in a folder."""
+    return [entry for entry in _visible(folder) if entry.is_dir()]
+
+
+def _visible(folder: Path) -> list[Path]:
+    """Return what lies in a folder, sorted, without what is hidden."""
+    try:
+        entries = sorted(folder.iterdir())
+    except PermissionError as error:
+        raise DataError(
+            f"{folder} may not be read ({error.strerror}); ask for permission to it, or "
+            f"take it out of the folder of pictures"
+        ) from error
+    return [entry for entry in entries if not entry.name.startswith(".")]
+
+
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in ENDINGS
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _refuse_absent(folder: Path) -> None:
+    """Raise unless there is such a folder."""
+    if folder.is_file():
+        raise DataError(
+            f"{folder} is a file, not a folder. Give the folder that holds the pictures, "
+            f"or a list of files"
+        )
+    if not folder.is_dir():
+        raise DataError(f"{folder} does not exist; expected a folder of pictures")
+
+
+def _refuse_strangers(folder: Path, expected: tuple[str, ...] | None) -> None:
+    """Refuse folders of unknown names, None for any name, and pictures beside them."""
+    strange = [
+        entry.name + ("/" if entry.is_dir() else "")
+        for entry in _visible(folder)
+        if (entry.is_dir() and expected and entry.name.lower() not in expected)
+        or (not entry.is_dir() and _is_picture(entry))
+    ]
+    _refuse_some(
+        strange,
+        f"names in {folder} do not say whether pictures are normal",
+        f"Expected folders are {_LAYOUTS}. Move or rename what is named above, or list "
+        f"the files in a table of labels",
+    )
+
+
+def _refuse_some(wrong: Sequence[str], what: str, advice: str) -> None:
+    """Raise if there is anything wrong; name the first few and count all."""
+    if wrong:
+        more = f" and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
+        shown = ", ".join(wrong[:_SHOWN])
+        raise DataError(f"{len(wrong):,} {what}: {shown}{more}. {advice}")
+
+
+def _no_pictures_message(folder: Path) -> str:
+    """Say that a folder has no pictures, and what it has instead."""
+    endings = Counter(
+        Path(name).suffix.lower() or "no ending"
+        for _, _, names in os.walk(folder)
+        for name in names
+        if not name.startswith(".")
+    )
+    came = ", ".join(
+        f"{count:,} with {end}" for end, count in endings.most_common(_SHOWN)
+    )
+    return (
+        f"no picture in {folder}: expected files that end in {', '.join(ENDINGS)}, in "
+        f"folders {_LAYOUTS}; found {f'files, {came}' if came else 'no file at all'}"
+    )
