@@ -1,0 +1,1 @@
+"""SPADE for photos: from pixels to anomaly scores."""
