@@ -5,11 +5,14 @@ of the data looks for rows that any of them finds anomalous; the final classifie
 learns from the others. Labels serve only to leave labeled anomalies out.
 """
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from spadework.base import Floats, Labels, Rows
 from spadework.baselines.baseline import Baseline
-from spadework.core.gaussian import fit_gaussians
+from spadework.core.gaussian import GaussianEnsemble, fit_gaussians
 from spadework.core.matching import otsu_threshold
 from spadework.core.scaling import fit_scaler
 from spadework.labels import ANOMALY
@@ -32,13 +35,18 @@ class SRR(Baseline):
         return self.model_.score(self.scaler_.transform(X))[:, 0]
 
 
-def refine(X: Rows, rng: np.random.Generator) -> np.ndarray:
+def refine(
+    X: Rows,
+    rng: np.random.Generator,
+    fit: Callable[[Rows, NDArray[np.intp]], GaussianEnsemble] = fit_gaussians,
+) -> NDArray[np.bool_]:
     """Tell the rows that every member finds normal, bool of shape (n_samples,).
 
     Each member's threshold is Otsu's. Should nothing be left, everything is kept.
+    ``fit`` fits one member for each group code.
     """
     n_members = min(N_MEMBERS, len(X))
     groups = rng.permutation(np.arange(len(X)) % n_members)
-    scores = fit_gaussians(X, groups).score(X).T
+    scores = fit(X, groups).score(X).T
     normal = np.all([column <= otsu_threshold(column) for column in scores], axis=0)
     return normal if normal.sum() >= 2 else np.ones(len(X), dtype=bool)

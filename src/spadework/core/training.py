@@ -99,7 +99,7 @@ def train_network(
     optimizer = _Adam(list(network.parameters()), options.learning_rate)
     batches = _Batches(X, labels, options.batch_size, rng)
     result = TrainingResult()
-    stop = _Patience(options.patience)
+    stop = Patience(options.patience)
     for epoch in range(options.max_epochs):
         warm = epoch >= min(options.warmup_epochs, options.max_epochs - 1)
         if warm and batches.n_unlabeled:
@@ -113,7 +113,8 @@ def train_network(
         on_epoch(state)
         if warm and stop.after(state.loss):
             break
-    _warn_of_single_class(labels, result.history[-1])
+    last = result.history[-1]
+    warn_of_single_class(labels, last.pseudo_anomalies, last.pseudo_normals)
     if batches.n_unlabeled:  # once more, for the code the network ended with
         fitted, pseudo = labeler.fit(encode(network, X), labels, rng)
         result.pseudo_labeler, result.pseudo_labels = fitted, pseudo
@@ -276,9 +277,11 @@ def _over_all_rows(
     return share * on_labeled + (1 - share) * on_unlabeled
 
 
-def _warn_of_single_class(labels: NDArray[np.int8], last: Epoch) -> None:
+def warn_of_single_class(
+    labels: NDArray[np.int8], pseudo_anomalies: int, pseudo_normals: int
+) -> None:
     """Warn when the predictor ended without a row of one class to learn from."""
-    counts = {ANOMALY: last.pseudo_anomalies, NORMAL: last.pseudo_normals}
+    counts = {ANOMALY: pseudo_anomalies, NORMAL: pseudo_normals}
     for label, name in ((ANOMALY, "anomaly"), (NORMAL, "normal")):
         if not counts[label] and not (labels == label).any():
             warnings.warn(
@@ -288,7 +291,7 @@ def _warn_of_single_class(labels: NDArray[np.int8], last: Epoch) -> None:
             )
 
 
-class _Patience:
+class Patience:
     """Says stop once a loss has not improved for a number of epochs."""
 
     def __init__(self, patience: int) -> None:

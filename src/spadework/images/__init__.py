@@ -1,1 +1,1 @@
-"""A user's pictures as they are: folders and files in, square colour pixels out."""
+"""SPADE for photos: folders and files in, square pixels, anomaly scores out."""

@@ -1,0 +1,152 @@
+"""Random changes of photos, a whole batch at a time, on the device they are on.
+
+Photos are ``(n_images, 3, height, width)``. Every function draws from the generator
+it is given, which lives on the same device, and leaves its input as it is.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+TRANSLATION = 1 / 16
+"""Share of a side that photos are moved by, at most. CutPaste's authors translate
+photos and do not say how far."""
+
+COLOR_JITTER = 0.1
+"""Of CutPaste: largest relative change of brightness, contrast and saturation, and
+largest turn of the hue."""
+
+STRONG_JITTER, STRONG_ANGLE, STRONG_SHEAR, STRONG_TRANSLATION = 0.5, 30.0, 0.3, 0.3
+"""Ranges of RandAugment for colours, degrees, shear and share of a side."""
+
+CUTOUT = 0.5
+"""Side of the square that FixMatch greys out, at most, as a share of the photo's."""
+
+_RGB_TO_YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
+_GREY = 0.5
+
+
+def base_augment(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Translate photos and jitter their colours, as before CutPaste; floats 0 to 1."""
+    moved = translate(images, TRANSLATION, generator)
+    return jitter_colors(moved, COLOR_JITTER, generator)
+
+
+def weak_augment(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Flip half of the photos and translate by up to an eighth (FixMatch)."""
+    flip = uniform(images, 0, 1, generator).view(-1, 1, 1, 1) < 0.5
+    return translate(torch.where(flip, images.flip(3), images), 1 / 8, generator)
+
+
+def strong_augment(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Turn, shear, move and recolour photos and cut a square out; floats 0 to 1."""
+    changed = _affine(images, generator)
+    return _cut_out(jitter_colors(changed, STRONG_JITTER, generator), generator)
+
+
+def uniform(
+    images: Tensor, low: float, high: float, generator: torch.Generator
+) -> Tensor:
+    """One number in a range for each photo, (n_images,)."""
+    drawn = torch.rand(len(images), generator=generator, device=images.device)
+    return low + (high - low) * drawn
+
+
+def gather_pixels(images: Tensor, y: Tensor, x: Tensor) -> Tensor:
+    """Photos whose pixel at each place is that at (y, x) of the same photo.
+
+    Parameters
+    ----------
+    images : Tensor of shape (n_images, 3, height, width)
+    y, x : integer Tensors that broadcast to (n_images, height, width)
+    """
+    photo = torch.arange(len(images), device=images.device).view(-1, 1, 1)
+    return images.permute(0, 2, 3, 1)[photo, y, x].permute(0, 3, 1, 2)
+
+
+def translate(images: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Move photos by up to a share of their sides; what comes in is mirrored."""
+    places = []
+    for side in images.shape[2:]:
+        reach = share * side
+        offset = uniform(images, -reach, reach, generator).round().long()
+        place = (torch.arange(side, device=images.device) + offset[:, None]).abs()
+        places.append(side - 1 - (side - 1 - place).abs())  # (n_images, side)
+    y, x = places
+    return gather_pixels(images, y[:, :, None], x[:, None, :])
+
+
+def jitter_colors(images: Tensor, strength: float, generator: torch.Generator) -> Tensor:
+    """Change brightness, contrast, saturation and hue, one draw of each a photo.
+
+    All four are linear in a pixel once the photo's mean grey is known, so they are
+    one 3 x 3 matrix and one offset a photo.
+
+    Parameters
+    ----------
+    images : float Tensor, values 0 to 1
+    strength : float
+        Brightness, contrast and saturation are multiplied by 1 - strength to
+        1 + strength, the hue is turned by up to ``strength`` of a full turn.
+    """
+    brightness, contrast, saturation = (
+        uniform(images, 1 - strength, 1 + strength, generator) for _ in range(3)
+    )
+    angle = 2 * math.pi * uniform(images, -strength, strength, generator)
+    grey = images.new_tensor(_RGB_TO_YIQ[0])
+    keep = saturation.view(-1, 1, 1)
+    saturate = keep * torch.eye(3, device=images.device) + (1 - keep) * grey.expand(3, 3)
+    matrix = _turn_hue(angle) @ saturate * (brightness * contrast).view(-1, 1, 1)
+    flat = images.permute(0, 2, 3, 1).flatten(1, 2)  # (n_images, height * width, 3)
+    mean_grey = flat.mean(dim=1) @ grey
+    offset = (1 - contrast) * brightness * mean_grey
+    changed = torch.baddbmm(offset.view(-1, 1, 1), flat, matrix.transpose(1, 2))
+    return changed.clamp_(0, 1).view(_channels_last(images)).permute(0, 3, 1, 2)
+
+
+def _turn_hue(angle: Tensor) -> Tensor:
+    """Matrices that turn colours around the grey axis, (n_images, 3, 3)."""
+    turn = torch.zeros(len(angle), 3, 3, device=angle.device)
+    turn[:, 0, 0] = 1
+    turn[:, 1, 1] = turn[:, 2, 2] = angle.cos()
+    turn[:, 2, 1], turn[:, 1, 2] = angle.sin(), -angle.sin()
+    to_yiq = torch.tensor(_RGB_TO_YIQ)
+    to_rgb = torch.linalg.inv(to_yiq)  # where it makes no GPU wait
+    return to_rgb.to(angle.device) @ turn @ to_yiq.to(angle.device)
+
+
+def _channels_last(images: Tensor) -> tuple[int, int, int, int]:
+    """Shape of photos with the colours last."""
+    n_images, n_colors, height, width = images.shape
+    return n_images, height, width, n_colors
+
+
+def _affine(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Turn, shear and move photos; what comes in is mirrored."""
+    turn = math.radians(STRONG_ANGLE)
+    angle = uniform(images, -turn, turn, generator)
+    shear = uniform(images, -STRONG_SHEAR, STRONG_SHEAR, generator)
+    # The grid runs from -1 to 1, so a share of a side is twice as much of it.
+    reach = 2 * STRONG_TRANSLATION
+    x, y = (uniform(images, -reach, reach, generator) for _ in range(2))
+    cos, sin = angle.cos(), angle.sin()
+    rows = [torch.stack([cos, shear - sin, x]), torch.stack([sin, cos, y])]
+    matrix = torch.stack(rows).permute(2, 0, 1)  # (n_images, 2, 3)
+    grid = functional.affine_grid(matrix, list(images.shape), align_corners=False)
+    return functional.grid_sample(
+        images, grid, padding_mode="reflection", align_corners=False
+    )
+
+
+def _cut_out(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Grey out a square of random size around a random place."""
+    share = uniform(images, 0, CUTOUT, generator)
+    near = []
+    for side in images.shape[2:]:
+        centre = uniform(images, 0, side, generator)
+        place = torch.arange(side, device=images.device) + 0.5
+        near.append((place - centre[:, None]).abs() < side * share[:, None] / 2)
+    inside = near[0][:, None, :, None] & near[1][:, None, None, :]
+    return images.masked_fill(inside, _GREY)

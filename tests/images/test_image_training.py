@@ -1,0 +1,55 @@
+import subprocess
+import sys
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from spadework.errors import InputError
+from spadework.images.training import ImageTraining, deal
+
+LABELS = np.array([1] * 4 + [0] * 12 + [-1] * 24, dtype=np.int8)
+ALL = np.ones(len(LABELS), dtype=bool)
+
+
+def test_a_pass_deals_every_photo_once():
+    batches = list(islice(deal(LABELS, ALL, 10, np.random.default_rng(0)), 4))
+    assert sorted(np.concatenate(batches)) == list(range(len(LABELS)))
+    assert [len(batch) for batch in batches] == [10] * 4
+
+
+def test_each_batch_has_its_share_of_labels_with_labeled_photos_first():
+    for batch in islice(deal(LABELS, ALL, 10, np.random.default_rng(0)), 40):
+        labels = LABELS[batch]
+        assert abs((labels == 1).sum() - 1) <= 1
+        assert abs((labels == 0).sum() - 3) <= 1
+        assert (np.diff(labels) <= 0).all()
+
+
+def test_photos_that_are_no_longer_kept_are_not_dealt_in_the_next_pass():
+    keep = ALL.copy()
+    batches = deal(LABELS, keep, 20, np.random.default_rng(0))
+    list(islice(batches, 2))
+    keep[:30] = False
+    assert sorted(next(batches)) == list(range(30, 40))
+
+
+@pytest.mark.parametrize("name", ["batch_size", "max_epochs", "patience", "epoch_steps"])
+def test_numbers_below_one_are_refused(name):
+    with pytest.raises(InputError, match=name):
+        ImageTraining(**{name: 0})
+
+
+def test_image_learners_need_only_numerics():
+    code = (
+        "import sys\n"
+        "absent = ('PIL', 'pyarrow', 'pandas', 'rich', 'typer', 'torchvision')\n"
+        "for name in absent:\n"
+        "    sys.modules[name] = None\n"
+        "import spadework.images.baselines\n"
+        "import spadework.images.fixmatch\n"
+        "import spadework.images.paper\n"
+        "print('fine')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "fine", run.stderr
