@@ -12,6 +12,7 @@ from spadework.version import __version__
 
 if TYPE_CHECKING:
     from spadework.detector import SPADE
+    from spadework.images.detector import ImageSPADE
     from spadework.labels import normalize_labels
     from spadework.learners.forest import ForestLearner
     from spadework.learners.network import NetworkLearner
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "SPADE": "spadework.detector",
     "ForestLearner": "spadework.learners.forest",
+    "ImageSPADE": "spadework.images.detector",
     "NetworkLearner": "spadework.learners.network",
     "TableModel": "spadework.table_model",
     "fit_table": "spadework.table_model",
@@ -32,6 +34,7 @@ _HOMES = {
 __all__ = [
     "SPADE",
     "ForestLearner",
+    "ImageSPADE",
     "NetworkLearner",
     "TableModel",
     "__version__",

@@ -16,11 +16,12 @@ from spadework.core.matching import decide_threshold
 from spadework.errors import InputError, LabelError
 from spadework.labels import UNLABELED, LabelCensus, count_labels, normalize_labels
 from spadework.validation import (
+    check_counts,
     check_rows,
-    check_table,
     check_threshold,
     new_generator,
     read_labels,
+    refuse_constant,
     unchanged_on_failure,
 )
 
@@ -62,9 +63,9 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            rows = check_rows(self, X, fitting=True)
+            rows = self._check_rows(X, fitting=True)
             labels = read_labels(y, self.label_map)
-            check_table(rows, labels)
+            self._check_learnable(rows, labels)
             self._refuse_setting(count_labels(labels))
             scores = self._learn(rows, labels, new_generator(self.random_state))
             self.census_ = count_labels(labels)
@@ -76,7 +77,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
     def anomaly_score(self, X: ArrayLike) -> Floats:
         """Score rows, shape (n_samples,): higher is more anomalous."""
         check_is_fitted(self)
-        return self._score(check_rows(self, X, fitting=False))
+        return self._score(self._check_rows(X, fitting=False))
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Anomaly score above the threshold, (n_samples,): positive is anomalous."""
@@ -118,6 +119,15 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _score(self, X: Rows) -> Floats:
         """Score checked rows, (n_samples,)."""
+
+    def _check_rows(self, X: Any, *, fitting: bool) -> Any:
+        """Return what is learnt from and scored, or say what is wrong with it."""
+        return check_rows(self, X, fitting=fitting)
+
+    def _check_learnable(self, X: Any, labels: Labels) -> None:
+        """Refuse rows and labels that cannot be learnt from."""
+        check_counts(len(X), labels)
+        refuse_constant(X)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that have no meaning, before any work is done."""

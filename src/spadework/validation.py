@@ -107,18 +107,22 @@ def check_threshold(threshold: Any) -> None:
         raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
 
 
-def check_table(rows: NDArray[np.float32], labels: NDArray[np.int8]) -> None:
-    """Refuse tables that cannot be learnt from."""
+def check_counts(n_rows: int, labels: NDArray[np.int8]) -> None:
+    """Refuse rows and labels that do not belong together, and too few labels."""
     census = count_labels(labels)
-    if len(rows) != len(labels):
+    if n_rows != len(labels):
         raise LabelError(
-            f"X and y must have one row and one label each: X has {len(rows)} rows, "
+            f"X and y must have one row and one label each: X has {n_rows} rows, "
             f"y has {len(labels)} labels"
         )
     if census.n_labeled < 2:
         raise LabelError(
             f"one labeled row is too few to find thresholds ({census}); label at least 2"
         )
+
+
+def refuse_constant(rows: NDArray[np.float32]) -> None:
+    """Refuse a table in which no row differs from another."""
     if (rows == rows[0]).all():
         raise InputError(
             "every column of X is constant, so no row differs from another; "

@@ -17,6 +17,7 @@ QUANTILE_KNOTS = 257
 NORMAL_LIMIT = 4.0
 """Normal scores are cut here, so that no single value dominates a covariance."""
 
+_SMALLEST_SPREAD = 1e-6
 _SAMPLE_ROWS = 100_000
 _CHUNK_ROWS = 16_384
 
@@ -50,6 +51,51 @@ class MinMaxScaler:
             rows = slice(start, start + _CHUNK_ROWS)
             scaled[rows] = (X[rows] - self.low) / self.span
         return scaled
+
+
+@dataclass(frozen=True)
+class PrincipalScaler:
+    """Map rows to their principal axes, each of variance one.
+
+    For rows of more columns than a covariance can be fitted on.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_features,)
+    axes : ndarray of shape (n_features, n_axes)
+        Divided by the spread of the columns, and of the rows along each axis.
+    """
+
+    mean: NDArray[np.float32]
+    axes: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        if self.axes.ndim != 2 or self.mean.shape != self.axes.shape[:1]:
+            raise InputError("principal axes need one mean per column")
+
+    @property
+    def n_features(self) -> int:
+        """Columns it scales."""
+        return len(self.mean)
+
+    def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Rotate rows, (n_samples, n_features) to (n_samples, n_axes)."""
+        return ((X - self.mean) @ self.axes).astype(np.float32, copy=False)
+
+
+def fit_principal_scaler(X: NDArray[np.floating], n_axes: int) -> PrincipalScaler:
+    """Find the axes along which standardised rows, (n_samples, n_features), differ most.
+
+    There are at most as many axes as rows, less one.
+    """
+    mean, spread = X.mean(axis=0), X.std(axis=0) + _SMALLEST_SPREAD
+    standard = ((X - mean) / spread).astype(np.float64)
+    values, vectors = np.linalg.eigh(standard @ standard.T)
+    kept = values[::-1][: min(n_axes, len(X) - 1)]
+    kept = kept[kept > _SMALLEST_SPREAD * kept[0]]
+    along = vectors[:, ::-1][:, : len(kept)]
+    axes = standard.T @ along / kept * np.sqrt(len(X)) / spread[:, None]
+    return PrincipalScaler(mean.astype(np.float32), axes.astype(np.float32))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels
+from spadework.core.trust import Trust
 from spadework.errors import InputError
 
 Pixels = NDArray[np.uint8]
@@ -29,7 +30,8 @@ class PixelLearnt(NamedTuple):
     """All that an image learner brings back.
 
     ``train_scores`` are the model's scores of the training photos, (n_samples,).
-    The pseudo-labeler and its labels are None where a learner makes none.
+    The pseudo-labeler and its labels are None where a learner makes none, trust where
+    it does not judge them.
     """
 
     model: PixelModel
@@ -37,6 +39,7 @@ class PixelLearnt(NamedTuple):
     history: list[dict[str, float]]
     pseudo_labeler: FittedPseudoLabeler | None = None
     pseudo_labels: PseudoLabels | None = None
+    trust: Trust | None = None
 
 
 class PixelLearner(Protocol):

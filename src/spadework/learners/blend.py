@@ -12,6 +12,7 @@ from spadework.core.trees import FlatForest
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
 from spadework.learners.contract import Floats, Scaler
+from spadework.learners.directions import ColumnScorer, LinearScorer
 
 SCALE_ROWS = 10_000
 """Unlabeled rows, at most, that one-class scores find their scale on."""
@@ -56,10 +57,13 @@ def fit_oddness(
     return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
 
 
+Scorer = FlatForest | Oddness | LinearScorer | ColumnScorer
+
+
 class GrownReading(NamedTuple):
     """What scores rows by a reading, and its held-out scores of the judged rows."""
 
-    scorer: FlatForest | Oddness
+    scorer: Scorer
     held_out: Floats
 
 
@@ -70,14 +74,14 @@ class ReadingModel:
     Attributes
     ----------
     weight : float
-    scorer : FlatForest or Oddness
+    scorer : FlatForest, Oddness, LinearScorer or ColumnScorer
         The scores of trees are mean leaf shares of anomalies.
     knots, log_odds : ndarray of shape (n_knots,)
         Scores, and the log-odds of their rank among unlabeled training rows.
     """
 
     weight: float
-    scorer: FlatForest | Oddness
+    scorer: Scorer
     knots: Floats
     log_odds: Floats
 
@@ -100,7 +104,7 @@ class ForestModel:
     Attributes
     ----------
     readings : tuple of ReadingModel
-    scaler : MinMaxScaler or QuantileScaler
+    scaler : MinMaxScaler, QuantileScaler or PrincipalScaler
         For the pseudo-labeler; the trees take rows as they are.
     """
 

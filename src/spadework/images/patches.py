@@ -1,0 +1,97 @@
+"""How far every patch of a photo lies from patches of normal photos.
+
+A defect is small: pooled over the photo it may vanish, but its own patches look like
+no patch of a normal photo (Roth et al. 2022).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from spadework.errors import InputError
+
+MAX_PATCHES = 4096
+"""Patches that are kept to compare with, drawn evenly from the photos."""
+
+ODDEST = 10
+"""Patches of a photo, of 256, whose mean distance says how odd it is."""
+
+_SMALLEST = 1e-6
+
+
+@dataclass(frozen=True)
+class PatchBank:
+    """Patches of normal photos.
+
+    Attributes
+    ----------
+    patches : ndarray of shape (n_patches, n_channels), float32
+        Divided by ``scale``.
+    scale : ndarray of shape (n_channels,), float32
+    """
+
+    patches: NDArray[np.float32]
+    scale: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        fits = self.patches.ndim == 2 and self.patches.shape[1:] == self.scale.shape
+        if not fits or not len(self.patches) or not (self.scale > 0).all():
+            raise InputError("a bank needs patches, with one positive scale a channel")
+
+
+def draw_patches(
+    maps: NDArray[np.float32], n_patches: int, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Draw patches of every photo, (n_photos, n_patches, n_channels).
+
+    Parameters
+    ----------
+    maps : ndarray of shape (n_photos, n_channels, height, width)
+    """
+    flat = maps.reshape(*maps.shape[:2], -1)
+    n_photos, _, n_positions = flat.shape
+    chosen = rng.permuted(np.tile(np.arange(n_positions), (n_photos, 1)), axis=1)
+    chosen = chosen[:, None, :n_patches]
+    return np.take_along_axis(flat, chosen, axis=2).transpose(0, 2, 1)
+
+
+def make_bank(patches: NDArray[np.float32]) -> PatchBank:
+    """Scale patches, (n_patches, n_channels), so that channels count alike."""
+    spread = patches.std(axis=0) + _SMALLEST
+    scale = spread * np.float32(np.sqrt(patches.shape[1]))
+    return PatchBank((patches / scale).astype(np.float32), scale.astype(np.float32))
+
+
+def smooth(maps: Tensor) -> Tensor:
+    """Let a patch know its neighbours: mean of 3 x 3 positions, same shape."""
+    return functional.avg_pool2d(maps, 3, stride=1, padding=1, count_include_pad=False)
+
+
+def patch_distances(maps: Tensor, patches: Tensor, own: Tensor | None = None) -> Tensor:
+    """Distance of every patch to the nearest of the bank, (n_photos, height, width).
+
+    Parameters
+    ----------
+    maps : tensor of shape (n_photos, n_channels, height, width)
+        Smoothed and scaled as the bank is.
+    patches : tensor of shape (n_patches, n_channels)
+    own : bool tensor of shape (n_photos, n_patches), optional
+        Patches that come from the photo itself, which do not count.
+    """
+    n_photos, _, height, width = maps.shape
+    queries = maps.flatten(2).transpose(1, 2)
+    squares = (patches**2).sum(1) - 2 * queries @ patches.T
+    if own is not None:
+        squares.masked_fill_(own[:, None, :], torch.inf)
+    nearest = squares.amin(2) + (queries**2).sum(2)
+    return nearest.clamp_min(0).sqrt().reshape(n_photos, height, width)
+
+
+def oddness(distances: Tensor) -> Tensor:
+    """Mean distance of a photo's oddest patches, (n_photos,)."""
+    flat = distances.flatten(1)
+    return flat.topk(min(ODDEST, flat.shape[1]), dim=1).values.mean(1)

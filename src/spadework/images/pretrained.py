@@ -1,0 +1,275 @@
+"""The default on photos: features of a pretrained network, read in five ways.
+
+The network is not trained further. What it sees of a photo makes one row: its maps
+pooled, and how far the photo's oddest patches lie from patches of normal photos. From
+there on all is as for tables: pseudo-labels by consensus are one of five readings of the
+unlabeled photos, each is learnt on its own, and held-out labels say how far to believe
+it. Readings are linear, and the one-class reading is the distance of patches.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from spadework.core.networks import find_device
+from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
+from spadework.core.scaling import fit_principal_scaler
+from spadework.core.trust import ONE_CLASS, weigh_readings
+from spadework.images.backbone import (
+    Backbone,
+    Features,
+    Weights,
+    pretrained_weights,
+    restore_backbone,
+)
+from spadework.images.contract import Floats, Labels, PixelLearnt, Pixels, check_pixels
+from spadework.images.density import CodeGaussians
+from spadework.images.patches import (
+    MAX_PATCHES,
+    PatchBank,
+    draw_patches,
+    make_bank,
+    oddness,
+    patch_distances,
+    smooth,
+)
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.blend import ForestModel, GrownReading, fit_reading
+from spadework.learners.directions import ColumnScorer
+from spadework.learners.linear import deal_folds, fit_linear, penalty_of
+from spadework.learners.readings import make_readings
+from spadework.progress import progress
+
+N_AXES = 16
+"""Principal axes of the photos' rows that one-class classifiers see."""
+
+PSEUDO_WEIGHT = 0.3
+"""The alpha of eq. 5, as for tables."""
+
+MIN_NORMALS = 20
+"""Labeled normals that make a bank of patches; with fewer, unlabeled photos do too."""
+
+MAX_BANK_PHOTOS = 256
+
+_BATCH = {"cpu": 16, "cuda": 64}
+
+LABELER = PseudoLabeler(
+    one_class=CodeGaussians(),
+    n_members=5,
+    thresholds="bounded",
+    voting="unanimous",
+    abstain=True,
+    use_labeled_normals=True,
+    score_scale="log",
+    stand_in=True,
+)
+"""The pseudo-labeler of `SPADE`, on principal axes."""
+
+
+@dataclass(frozen=True)
+class PhotoModel:
+    """A pretrained network, patches of normal photos, and blended readings.
+
+    Attributes
+    ----------
+    weights : dict of ndarray
+        Of the network.
+    bank : PatchBank
+    blend : ForestModel
+        Readings of rows: linear models, and the column of the patches' distance.
+    """
+
+    weights: Weights
+    bank: PatchBank
+    blend: ForestModel
+
+    def score(self, pixels: Pixels) -> Floats:
+        """Weighted mean over the readings, (n_samples,)."""
+        return self.blend.score(self._sight().rows(pixels))
+
+    def represent(self, pixels: Pixels) -> NDArray[np.float32]:
+        """Principal axes, as the pseudo-labeler sees photos, (n_samples, n_axes)."""
+        return self.blend.represent(self._sight().rows(pixels))
+
+    def heat(self, pixels: Pixels) -> NDArray[np.float32]:
+        """Distance of every pixel's patch to normal patches, (n_samples, h, w)."""
+        return self._sight().heat(pixels)
+
+    def _sight(self) -> "_Sight":
+        device = find_device("auto")
+        return _Sight(restore_backbone(self.weights, device), self.bank, device)
+
+
+@dataclass(frozen=True)
+class PretrainedLearner:
+    """Five readings of a frozen network's features, blended by trust.
+
+    Attributes
+    ----------
+    labeler : PseudoLabeler
+    """
+
+    labeler: PseudoLabeler = LABELER
+
+    def learn(
+        self,
+        pixels: Pixels,
+        labels: Labels,
+        rng: np.random.Generator,
+        *,
+        verbose: bool,
+    ) -> PixelLearnt:
+        """Turn photos into rows, pseudo-label them, learn and weigh the readings."""
+        check_pixels(pixels)
+        device = find_device("auto")
+        weights = pretrained_weights()
+        network = restore_backbone(weights, device)
+        bank, owners = _fit_bank(network, device, pixels, labels, rng)
+        X = _Sight(network, bank, device).rows(pixels, owners, verbose=verbose)
+        scaler = fit_principal_scaler(X, N_AXES)
+        fitted, pseudo = None, None
+        if (labels == UNLABELED).any():
+            fitted, pseudo = self.labeler.fit(scaler.transform(X), labels, rng)
+        targets = learning_targets(
+            labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
+        )
+        grown = _learn_readings(X, labels, targets, rng)
+        called = np.zeros(len(labels), dtype=bool)
+        if pseudo is not None:
+            called[labels == UNLABELED] = pseudo.labels == ANOMALY
+        held_out = {name: each.held_out for name, each in grown.items()}
+        trust = weigh_readings(held_out, labels, called)
+        believed = [name for name, weight in trust.weights.items() if weight > 0]
+        readings = tuple(
+            fit_reading(grown[name], trust.weights[name], labels) for name in believed
+        )
+        blend = ForestModel(readings, scaler)
+        scores = blend.blend([held_out[name] for name in believed])
+        counts: dict[str, float] = {
+            "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
+            "pseudo_normals": pseudo.n_normals if pseudo else 0,
+        }
+        model = PhotoModel(weights, bank, blend)
+        return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
+
+
+def _learn_readings(
+    X: NDArray[np.float32], labels: Labels, targets: Labels, rng: np.random.Generator
+) -> dict[str, GrownReading]:
+    """Fit the readings that the labels allow; the last column of X is one already."""
+    alphas = {ANOMALY: PSEUDO_WEIGHT, NORMAL: PSEUDO_WEIGHT}
+    possible = make_readings(
+        labels, targets, alphas, max_draws=2 * len(labels), min_leaf=1
+    )
+    folds = deal_folds(labels, rng)
+    grown = {
+        name: fit_linear(X, reading, penalty_of(name), folds)
+        for name, reading in possible.items()
+    }
+    if (labels == UNLABELED).any():
+        column = X.shape[1] - 1
+        grown[ONE_CLASS] = GrownReading(
+            ColumnScorer(column), X[:, column].astype(np.float64)
+        )
+    return grown
+
+
+def _fit_bank(
+    network: Backbone,
+    device: torch.device,
+    pixels: Pixels,
+    labels: Labels,
+    rng: np.random.Generator,
+) -> tuple[PatchBank, NDArray[np.intp]]:
+    """Draw patches of normal photos, and say which photo each comes from.
+
+    Where few photos are labeled normal, all that are not labeled anomalies give some:
+    most of those are normal too.
+    """
+    photos = np.flatnonzero(labels == NORMAL)
+    if len(photos) < MIN_NORMALS:
+        photos = np.flatnonzero(labels != ANOMALY)
+    if not len(photos):
+        photos = np.arange(len(labels))
+    if len(photos) > MAX_BANK_PHOTOS:
+        photos = np.sort(rng.choice(photos, MAX_BANK_PHOTOS, replace=False))
+    n_patches = -(-MAX_PATCHES // len(photos))
+    drawn = [
+        draw_patches(smooth(features.patches).cpu().numpy(), n_patches, rng)
+        for _, features in _look(network, device, pixels, photos)
+    ]
+    patches = np.concatenate(drawn)
+    owners = np.repeat(photos, patches.shape[1])
+    return make_bank(patches.reshape(-1, patches.shape[2])), owners
+
+
+class _Sight:
+    """A network and a bank on a device: turns photos into rows and heat maps."""
+
+    def __init__(self, network: Backbone, bank: PatchBank, device: torch.device) -> None:
+        self._network, self._device = network, device
+        self._patches = torch.from_numpy(bank.patches).to(device)
+        self._scale = torch.from_numpy(bank.scale).to(device)[:, None, None]
+
+    def rows(
+        self,
+        pixels: Pixels,
+        owners: NDArray[np.intp] | None = None,
+        *,
+        verbose: bool = False,
+    ) -> NDArray[np.float32]:
+        """Pooled features and the oddness of patches, (n_samples, 4297).
+
+        Parameters
+        ----------
+        pixels : uint8 ndarray of shape (n_samples, height, width, 3)
+        owners : ndarray of shape (n_patches,), optional
+            Photos that the bank's patches come from; they do not count for those.
+        """
+        everything = np.arange(len(pixels))
+        parts = []
+        with progress("looking at photos", len(pixels), verbose=verbose) as advance:
+            for rows, features in _look(self._network, self._device, pixels, everything):
+                own = None
+                if owners is not None:
+                    own = torch.from_numpy(rows[:, None] == owners).to(self._device)
+                odd = oddness(self._distances(features, own))
+                part = torch.cat([features.pooled, odd[:, None]], dim=1)
+                parts.append(part.cpu().numpy())
+                for _ in rows:
+                    advance("")
+        return np.concatenate(parts)
+
+    def heat(self, pixels: Pixels) -> NDArray[np.float32]:
+        """Distances of patches, spread over the pixels, (n_samples, height, width)."""
+        everything = np.arange(len(pixels))
+        size = pixels.shape[1:3]
+        parts = [
+            functional.interpolate(
+                self._distances(features)[:, None], size=size, mode="bicubic"
+            )[:, 0]
+            for _, features in _look(self._network, self._device, pixels, everything)
+        ]
+        return torch.cat(parts).cpu().numpy()
+
+    def _distances(
+        self, features: Features, own: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Distance of every patch to the bank, (n_photos, height / 16, width / 16)."""
+        return patch_distances(smooth(features.patches) / self._scale, self._patches, own)
+
+
+def _look(
+    network: Backbone, device: torch.device, pixels: Pixels, photos: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], Features]]:
+    """Show photos to the network, a few at a time; yield their positions and features."""
+    size = _BATCH.get(device.type, _BATCH["cpu"])
+    with torch.inference_mode():
+        for start in range(0, len(photos), size):
+            rows = photos[start : start + size]
+            batch = torch.from_numpy(np.array(pixels[rows])).to(device)
+            yield rows, network(batch.permute(0, 3, 1, 2))
