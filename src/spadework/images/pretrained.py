@@ -4,7 +4,7 @@ The network is not trained further. What it sees of a photo makes one row: its m
 pooled, and how far the photo's oddest patches lie from patches of normal photos. From
 there on all is as for tables: pseudo-labels by consensus are one of five readings of the
 unlabeled photos, each is learnt on its own, and held-out labels say how far to believe
-it. Readings are linear, and the one-class reading is the distance of patches.
+it. Readings are linear, and the distance of patches takes the place of one-class scores.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from torch.nn import functional
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
-from spadework.core.trust import ONE_CLASS, weigh_readings
+from spadework.core.trust import weigh_readings
 from spadework.images.backbone import (
     Backbone,
     Features,
@@ -40,9 +40,12 @@ from spadework.images.patches import (
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import ForestModel, GrownReading, fit_reading
 from spadework.learners.directions import ColumnScorer
-from spadework.learners.linear import deal_folds, fit_linear, penalty_of
+from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import make_readings
 from spadework.progress import progress
+
+PATCHES = "patches"
+"""The reading that learns nothing: how far the oddest patches are from normal ones."""
 
 N_AXES = 16
 """Principal axes of the photos' rows that one-class classifiers see."""
@@ -142,7 +145,7 @@ class PretrainedLearner:
         if pseudo is not None:
             called[labels == UNLABELED] = pseudo.labels == ANOMALY
         held_out = {name: each.held_out for name, each in grown.items()}
-        trust = weigh_readings(held_out, labels, called)
+        trust = weigh_readings(held_out, labels, called, doubt_shift=False)
         believed = [name for name, weight in trust.weights.items() if weight > 0]
         readings = tuple(
             fit_reading(grown[name], trust.weights[name], labels) for name in believed
@@ -167,15 +170,11 @@ def _learn_readings(
     )
     folds = deal_folds(labels, rng)
     grown = {
-        name: fit_linear(X, reading, penalty_of(name), folds)
-        for name, reading in possible.items()
+        name: fit_linear(X, reading, folds, rng) for name, reading in possible.items()
     }
-    if (labels == UNLABELED).any():
-        column = X.shape[1] - 1
-        grown[ONE_CLASS] = GrownReading(
-            ColumnScorer(column), X[:, column].astype(np.float64)
-        )
-    return grown
+    column = X.shape[1] - 1
+    distances = X[:, column].astype(np.float64)
+    return {**grown, PATCHES: GrownReading(ColumnScorer(column), distances)}
 
 
 def _fit_bank(
