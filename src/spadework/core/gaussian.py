@@ -25,7 +25,7 @@ RIDGE = 1e-6
 members with fewer rows than columns still have a density. Features are scaled
 to order one before they come here."""
 
-_CHUNK_ROWS = 4096
+_CHUNK_ROWS, _SCORED_ROWS = 4_096, 1_024
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floa
         )
     centre, whitening, log_norms = whiten(ensemble)
     scores = np.empty((len(X), n_members))
-    for start in range(0, len(X), _CHUNK_ROWS):
-        rows = slice(start, start + _CHUNK_ROWS)
+    for start in range(0, len(X), _SCORED_ROWS):
+        rows = slice(start, start + _SCORED_ROWS)
         chunk = np.ones((len(X[rows]), n_features + 1))
         np.subtract(X[rows], centre, out=chunk[:, :-1])
         white = (chunk @ whitening).reshape(-1, n_members, n_features)  # (m, K, d)
