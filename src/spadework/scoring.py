@@ -71,7 +71,7 @@ def score_table(
             _,
             batches,
         ),
-        progress("scoring", 0, verbose=verbose) as advance,
+        progress("scoring", None, verbose=verbose) as advance,
     ):
         best: pa.Table | None = None
         for batch in batches:

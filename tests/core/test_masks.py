@@ -18,6 +18,7 @@ INF = np.float32(np.inf)
 @pytest.fixture(autouse=True)
 def _always_pays(monkeypatch):
     """Let every forest be masked, however deep or small."""
+    monkeypatch.setattr(masking, "_WALK_COST", 10**9)
     monkeypatch.setattr(masking, "_pays", lambda *args: True)
 
 
@@ -93,8 +94,9 @@ def test_values_at_a_threshold_go_left():
 @pytest.mark.parametrize("value", [0.0, 3.0])
 def test_a_tree_of_one_leaf_has_its_value_everywhere(value):
     X = rows(0, 7, 2)
-    scores = mask_leaves([single_leaf(value), single_leaf(1.0)]).score(X)
-    np.testing.assert_array_equal(scores, [[value] * 7, [1.0] * 7])
+    forests = [single_leaf(value), grown(0, 1, n_features=2), single_leaf(1.0)]
+    scores = mask_leaves(forests).score(X)
+    np.testing.assert_array_equal(scores[[0, 2]], [[value] * 7, [1.0] * 7])
 
 
 def test_trees_of_more_leaves_than_a_chunk_holds_are_scored():

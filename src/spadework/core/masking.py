@@ -34,7 +34,10 @@ def mask_leaves(forests: Sequence[FlatForest]) -> LeafMasks | None:
     """
     joined = join_forests(list(forests))
     n_trees = [len(forest.roots) for forest in forests]
-    leaves, bins = _place_leaves(joined, n_trees), _bin_columns(joined)
+    leaves = _place_leaves(joined, n_trees)
+    if _JOIN_COST * leaves.bounds[-1] > _WALK_COST * joined.n_steps:
+        return None  # so many leaves that it takes long to find out more
+    bins = _bin_columns(joined)
     paths = _climb(joined, leaves, bins)
     if not _pays(joined, paths, bins):
         return None
