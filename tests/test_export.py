@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from conftest import N_FEATURES, in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner, __version__, export
+from spadework.core.curves import Curve
 from spadework.core.trees import FlatForest
 from spadework.errors import ExportError, InputError
 from spadework.export import export_onnx
@@ -171,10 +172,11 @@ def test_trees_of_a_single_leaf_are_exported(path):
 def test_interpolation_is_that_of_numpy_to_the_last_bit(path, sizes):
     rng = np.random.default_rng(len(sizes))
     curves = [
-        (np.unique(rng.normal(size=n) ** 3), np.sort(rng.normal(size=n))) for n in sizes
+        Curve(np.unique(rng.normal(size=n) ** 3), np.sort(rng.normal(size=n)))
+        for n in sizes
     ]
     columns = []
-    for knots, _ in curves:
+    for knots in (curve.x for curve in curves):
         near = [knots, np.nextafter(knots, -9), np.nextafter(knots, 9)]
         others = rng.normal(scale=3, size=800 - 3 * len(knots))
         columns.append(np.concatenate([*near, others, [-1e30, 1e30]]))
@@ -198,7 +200,7 @@ def test_interpolation_is_that_of_numpy_to_the_last_bit(path, sizes):
     )
     session = onnxruntime.InferenceSession(made.SerializeToString())
     (found,) = session.run(None, {"values": values})
-    expected = [np.interp(values[:, i], *curve) for i, curve in enumerate(curves)]
+    expected = [np.interp(values[:, i], each.x, each.y) for i, each in enumerate(curves)]
     np.testing.assert_array_equal(found, np.stack(expected, axis=1))
 
 

@@ -6,6 +6,7 @@ All names stand for double tensors of shape (batch, columns), unless said otherw
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.curves import Curve
 from spadework.core.gaussian import GaussianEnsemble, whiten
 from spadework.core.pseudo_labels import Members
 from spadework.core.scaling import MinMaxScaler
@@ -16,7 +17,6 @@ from spadework.export.graph import DOUBLE, FLOAT, INT64, Graph
 from spadework.export.trees import (
     BRANCH_LT,
     SUM,
-    Floats,
     add_forest,
     add_trees,
     bisection_trees,
@@ -79,7 +79,7 @@ def _add_forest_model(graph: Graph, model: ForestModel, cells: str) -> str:
         else _add_oddness(graph, reading.scorer, cells)
         for reading in model.readings
     ]
-    curves = [(reading.knots, reading.log_odds) for reading in model.readings]
+    curves = [reading.curve for reading in model.readings]
     ranks = add_interpolation(graph, graph.add("Concat", *scores, axis=1), curves)
     weights = np.array([[reading.weight] for reading in model.readings])
     return graph.add("Div", graph.add("MatMul", ranks, weights), weights.sum())
@@ -184,8 +184,7 @@ def _add_scaling(graph: Graph, scaler: Scaler, cells: str) -> str:
     if isinstance(scaler, MinMaxScaler):
         scaled = graph.add("Div", graph.add("Sub", cells, scaler.low), scaler.span)
     else:
-        curves = [scaler.curve(column) for column in range(scaler.n_features)]
-        scaled = add_interpolation(graph, cells, curves)
+        scaled = add_interpolation(graph, cells, scaler.curves)
     return graph.add("Cast", graph.add("Cast", scaled, to=FLOAT), to=DOUBLE)
 
 
@@ -194,30 +193,19 @@ def _add_mean(graph: Graph, columns: str) -> str:
     return graph.add("ReduceMean", columns, np.array([1]))
 
 
-def add_interpolation(
-    graph: Graph, cells: str, curves: list[tuple[Floats, Floats]]
-) -> str:
-    """Add ``np.interp`` to its last bit, with one curve of (knots, levels) a column."""
-    knots = [curve[0] for curve in curves]
+def add_interpolation(graph: Graph, cells: str, curves: list[Curve]) -> str:
+    """Add ``np.interp`` to its last bit, with one curve a column."""
     places = add_trees(
-        graph, bisection_trees(knots), cells, mode=BRANCH_LT, aggregate=SUM
+        graph,
+        bisection_trees([curve.x for curve in curves]),
+        cells,
+        mode=BRANCH_LT,
+        aggregate=SUM,
     )
     places = graph.add("Cast", places, to=INT64)
     origin, slope, level = (
         graph.add("Gather", table, places)
-        for table in np.hstack([_segments(*curve) for curve in curves])
+        for table in np.hstack([curve.lines for curve in curves])
     )
     rise = graph.add("Mul", slope, graph.add("Sub", cells, origin))
     return graph.add("Add", rise, level)
-
-
-def _segments(knots: Floats, levels: Floats) -> Floats:
-    """Origin, slope and level of all segments, flat at both ends, (3, n_knots + 1)."""
-    slopes = np.diff(levels) / np.diff(knots)
-    return np.stack(
-        [
-            np.append(knots[0], knots),
-            np.concatenate([[0.0], slopes, [0.0]]),
-            np.append(levels[0], levels),
-        ]
-    )

@@ -1,12 +1,16 @@
 """The fitted forest: readings as trees or one-class models, blended by rank."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from spadework.core.curves import Curve
+from spadework.core.masking import mask_leaves
+from spadework.core.masks import LeafMasks
 from spadework.core.pseudo_labels import Members, log_scale
 from spadework.core.trees import FlatForest
 from spadework.errors import InputError
@@ -94,7 +98,12 @@ class ReadingModel:
 
     def rank(self, scores: Floats) -> Floats:
         """Log-odds of the rank of scores, (n_samples,)."""
-        return np.interp(scores, self.knots, self.log_odds)
+        return self.curve(scores)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """From scores to the log-odds of their rank."""
+        return Curve(self.knots, self.log_odds)
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,22 @@ class ForestModel:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
-        return self.blend([reading.scorer.score(X) for reading in self.readings])
+        if self._masks is None:
+            return self.blend([reading.scorer.score(X) for reading in self.readings])
+        by_trees = iter(self._masks.score(X))
+        return self.blend(
+            [
+                next(by_trees) if isinstance(scorer, FlatForest) else scorer.score(X)
+                for scorer in (reading.scorer for reading in self.readings)
+            ]
+        )
+
+    @cached_property
+    def _masks(self) -> LeafMasks | None:
+        """All trees as masks of their leaves, where that is faster than walking."""
+        scorers = [reading.scorer for reading in self.readings]
+        forests = [each for each in scorers if isinstance(each, FlatForest)]
+        return mask_leaves(forests) if forests else None
 
     def blend(self, scores: list[Floats]) -> Floats:
         """Blend the scores of all readings, each of shape (n_samples,)."""
