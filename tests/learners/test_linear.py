@@ -12,14 +12,14 @@ from spadework.learners.linear import N_FOLDS, deal_folds, fit_linear
 from spadework.learners.readings import make_readings
 
 
-def made_rows(n_unlabeled=60, n_columns=40, seed=0):
+def made_rows(n_unlabeled=60, n_columns=40, seed=0, n_labeled=15):
     """Half-and-half labels, unlabeled rows of which a fifth is anomalous."""
     rng = np.random.default_rng(seed)
-    truth = np.concatenate([np.repeat([0, 1], 15), rng.random(n_unlabeled) < 0.2])
+    truth = np.concatenate([np.repeat([0, 1], n_labeled), rng.random(n_unlabeled) < 0.2])
     X = rng.normal(size=(len(truth), n_columns)).astype(np.float32)
     X[:, :5] += 2 * truth[:, None]
     labels = truth.astype(np.int8)
-    labels[30:] = -1
+    labels[2 * n_labeled :] = -1
     return X, labels, truth
 
 
@@ -39,7 +39,7 @@ def grow(name, X, labels, seed=0):
     ("name", "least"), [("labels", 0.85), ("as_normal", 0.85), ("as_suspect", 0.65)]
 )
 def test_every_reading_ranks_unseen_anomalies_above_unseen_normals(name, least):
-    X, labels, _ = made_rows()
+    X, labels, _ = made_rows(n_unlabeled=300, n_labeled=80)
     grown = grow(name, X, labels)
     fresh, _, truth = made_rows(seed=1)
     assert roc_auc_score(truth, grown.scorer.score(fresh)) > least
