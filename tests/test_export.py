@@ -37,8 +37,10 @@ def forest(**parameters):
     return SPADE(**{"learner": learner, "random_state": 0, **parameters})
 
 
-def network(**parameters):
-    learner = NetworkLearner(n_networks=2, max_epochs=2, warmup_epochs=1, batch_size=64)
+def network(*, judge=True, **parameters):
+    learner = NetworkLearner(
+        n_networks=2, max_epochs=2, warmup_epochs=1, batch_size=64, judge=judge
+    )
     return SPADE(**{"learner": learner, "random_state": 0, **parameters})
 
 
@@ -62,6 +64,7 @@ KINDS = {
     "network_PU": lambda: network().fit(X, in_setting(Y, "PU")),
     "network_NU": lambda: network().fit(X, in_setting(Y, "NU")),
     "network_PN": lambda: network(**STATED).fit(X, TRUTH),
+    "network_alone": lambda: network(judge=False).fit(X, Y),
     "network_minmax": lambda: network(scaling="minmax").fit(X, Y),
     "paper": lambda: SPADE.paper(learner__max_epochs=2, random_state=0).fit(X, Y),
 }

@@ -18,7 +18,6 @@ from torch.nn import functional
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
-from spadework.core.trust import weigh_readings
 from spadework.images.backbone import (
     Backbone,
     Features,
@@ -38,7 +37,12 @@ from spadework.images.patches import (
     smooth,
 )
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import ForestModel, GrownReading, fit_reading
+from spadework.learners.blend import (
+    BlendedModel,
+    GrownReading,
+    blend_readings,
+    judge_readings,
+)
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import make_readings
@@ -82,13 +86,13 @@ class PhotoModel:
     weights : dict of ndarray
         Of the network.
     bank : PatchBank
-    blend : ForestModel
+    blend : BlendedModel
         Readings of rows: linear models, and the column of the patches' distance.
     """
 
     weights: Weights
     bank: PatchBank
-    blend: ForestModel
+    blend: BlendedModel
 
     def score(self, pixels: Pixels) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
@@ -141,17 +145,9 @@ class PretrainedLearner:
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
         grown = _learn_readings(X, labels, targets, rng)
-        called = np.zeros(len(labels), dtype=bool)
-        if pseudo is not None:
-            called[labels == UNLABELED] = pseudo.labels == ANOMALY
-        held_out = {name: each.held_out for name, each in grown.items()}
-        trust = weigh_readings(held_out, labels, called, doubt_shift=False)
-        believed = [name for name, weight in trust.weights.items() if weight > 0]
-        readings = tuple(
-            fit_reading(grown[name], trust.weights[name], labels) for name in believed
-        )
-        blend = ForestModel(readings, scaler)
-        scores = blend.blend([held_out[name] for name in believed])
+        everything = np.arange(len(labels))
+        trust = judge_readings(grown, labels, pseudo, everything, doubt_shift=False)
+        blend, scores = blend_readings(grown, trust.weights, labels, scaler)
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,
