@@ -13,6 +13,7 @@ from spadework.core.curves import Curve
 from spadework.core.masking import mask_leaves
 from spadework.core.masks import LeafMasks
 from spadework.core.pseudo_labels import Members, PseudoLabels, log_scale
+from spadework.core.scaling import PrincipalScaler
 from spadework.core.trees import FlatForest
 from spadework.core.trust import Trust, weigh_readings
 from spadework.errors import InputError
@@ -124,7 +125,7 @@ class BlendedModel:
     """
 
     readings: tuple[ReadingModel, ...]
-    scaler: Scaler
+    scaler: Scaler | PrincipalScaler
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
@@ -201,7 +202,7 @@ def blend_readings(
     grown: Mapping[str, GrownReading],
     weights: Mapping[str, float],
     labels: NDArray[np.int8],
-    scaler: Scaler,
+    scaler: Scaler | PrincipalScaler,
 ) -> tuple[BlendedModel, Floats]:
     """Blend the readings that count; return the blend of their held-out scores too.
 
