@@ -18,7 +18,8 @@ from torch.nn import functional
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
-from spadework.core.trust import ONE_CLASS, weigh_readings
+from spadework.core.trust import ONE_CLASS, READINGS, weigh_readings
+from spadework.errors import InputError
 from spadework.images.backbone import (
     Backbone,
     Features,
@@ -111,9 +112,22 @@ class PretrainedLearner:
     Attributes
     ----------
     labeler : PseudoLabeler
+    readings : tuple of str, optional
+        Which of "labels", "as_normal", "as_suspect", "pseudo" and "one_class" to use,
+        as for `ForestLearner`; by default all that the labels allow.
     """
 
     labeler: PseudoLabeler = LABELER
+    readings: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.readings, str) or not set(self.readings or ()) <= set(
+            READINGS
+        ):
+            raise InputError(
+                f"readings must be names among {', '.join(READINGS)}; got "
+                f"{self.readings!r}"
+            )
 
     def learn(
         self,
@@ -137,7 +151,7 @@ class PretrainedLearner:
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
-        grown = _learn_readings(X, labels, targets, rng)
+        grown = _learn_readings(X, labels, targets, rng, self.readings or READINGS)
         called = np.zeros(len(labels), dtype=bool)
         if pseudo is not None:
             called[labels == UNLABELED] = pseudo.labels == ANOMALY
@@ -157,10 +171,31 @@ class PretrainedLearner:
         return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
 
 
+def pooled_features(pixels: Pixels) -> NDArray[np.float32]:
+    """Return what the network sees of whole photos, (n_samples, 4296).
+
+    Parameters
+    ----------
+    pixels : uint8 ndarray of shape (n_samples, height, width, 3)
+    """
+    check_pixels(pixels)
+    device = find_device("auto")
+    network = restore_backbone(pretrained_weights(), device)
+    looks = _look(network, device, pixels, np.arange(len(pixels)))
+    return np.concatenate([features.pooled.cpu().numpy() for _, features in looks])
+
+
 def _learn_readings(
-    X: NDArray[np.float32], labels: Labels, targets: Labels, rng: np.random.Generator
+    X: NDArray[np.float32],
+    labels: Labels,
+    targets: Labels,
+    rng: np.random.Generator,
+    wanted: tuple[str, ...],
 ) -> dict[str, GrownReading]:
-    """Fit the readings that the labels allow; the last column of X is one already."""
+    """Fit the wanted readings that the labels allow.
+
+    The last column of X is one already.
+    """
     alphas = {ANOMALY: PSEUDO_WEIGHT, NORMAL: PSEUDO_WEIGHT}
     possible = make_readings(
         labels, targets, alphas, max_draws=2 * len(labels), min_leaf=1
@@ -169,11 +204,17 @@ def _learn_readings(
     grown = {
         name: fit_linear(X, reading, penalty_of(name), folds)
         for name, reading in possible.items()
+        if name in wanted
     }
-    if (labels == UNLABELED).any():
+    if (labels == UNLABELED).any() and ONE_CLASS in wanted:
         column = X.shape[1] - 1
         grown[ONE_CLASS] = GrownReading(
             ColumnScorer(column), X[:, column].astype(np.float64)
+        )
+    if not grown:
+        raise InputError(
+            f"the labels do not allow the readings {', '.join(wanted)}. Label photos of "
+            f"both classes, or leave readings out"
         )
     return grown
 
