@@ -18,6 +18,8 @@ from torch.nn import functional
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
+from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
+from spadework.errors import InputError
 from spadework.images.backbone import (
     Backbone,
     Features,
@@ -50,6 +52,8 @@ from spadework.progress import progress
 
 PATCHES = "patches"
 """The reading that learns nothing: how far the oddest patches are from normal ones."""
+
+READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, PATCHES)
 
 N_AXES = 16
 """Principal axes of the photos' rows that one-class classifiers see."""
@@ -118,9 +122,22 @@ class PretrainedLearner:
     Attributes
     ----------
     labeler : PseudoLabeler
+    readings : tuple of str, optional
+        Which of "labels", "as_normal", "as_suspect", "pseudo" and "patches" to use,
+        as for `ForestLearner`; by default all that the labels allow.
     """
 
     labeler: PseudoLabeler = LABELER
+    readings: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.readings, str) or not set(self.readings or ()) <= set(
+            READINGS
+        ):
+            raise InputError(
+                f"readings must be names among {', '.join(READINGS)}; got "
+                f"{self.readings!r}"
+            )
 
     def learn(
         self,
@@ -144,7 +161,7 @@ class PretrainedLearner:
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
-        grown = _learn_readings(X, labels, targets, rng)
+        grown = _learn_readings(X, labels, targets, rng, self.readings or READINGS)
         everything = np.arange(len(labels))
         trust = judge_readings(grown, labels, pseudo, everything, doubt_shift=False)
         blend, scores = blend_readings(grown, trust.weights, labels, scaler)
@@ -156,21 +173,51 @@ class PretrainedLearner:
         return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
 
 
+def pooled_features(pixels: Pixels) -> NDArray[np.float32]:
+    """Return what the network sees of whole photos, (n_samples, 4296).
+
+    Parameters
+    ----------
+    pixels : uint8 ndarray of shape (n_samples, height, width, 3)
+    """
+    check_pixels(pixels)
+    device = find_device("auto")
+    network = restore_backbone(pretrained_weights(), device)
+    looks = _look(network, device, pixels, np.arange(len(pixels)))
+    return np.concatenate([features.pooled.cpu().numpy() for _, features in looks])
+
+
 def _learn_readings(
-    X: NDArray[np.float32], labels: Labels, targets: Labels, rng: np.random.Generator
+    X: NDArray[np.float32],
+    labels: Labels,
+    targets: Labels,
+    rng: np.random.Generator,
+    wanted: tuple[str, ...],
 ) -> dict[str, GrownReading]:
-    """Fit the readings that the labels allow; the last column of X is one already."""
+    """Fit the wanted readings that the labels allow.
+
+    The last column of X is one already.
+    """
     alphas = {ANOMALY: PSEUDO_WEIGHT, NORMAL: PSEUDO_WEIGHT}
     possible = make_readings(
         labels, targets, alphas, max_draws=2 * len(labels), min_leaf=1
     )
     folds = deal_folds(labels, rng)
     grown = {
-        name: fit_linear(X, reading, folds, rng) for name, reading in possible.items()
+        name: fit_linear(X, reading, folds, rng)
+        for name, reading in possible.items()
+        if name in wanted
     }
-    column = X.shape[1] - 1
-    distances = X[:, column].astype(np.float64)
-    return {**grown, PATCHES: GrownReading(ColumnScorer(column), distances)}
+    if PATCHES in wanted:
+        column = X.shape[1] - 1
+        distances = X[:, column].astype(np.float64)
+        grown[PATCHES] = GrownReading(ColumnScorer(column), distances)
+    if not grown:
+        raise InputError(
+            f"the labels do not allow the readings {', '.join(wanted)}. Label photos of "
+            f"both classes, or leave readings out"
+        )
+    return grown
 
 
 def _fit_bank(
