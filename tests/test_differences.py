@@ -1,5 +1,7 @@
 """Two sets of rows are compared column by column and as a whole."""
 
+import datetime as dt
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -59,6 +61,25 @@ def test_a_category_whose_shares_moved_is_named_with_its_value():
     assert moved.distance == pytest.approx(0.4, abs=0.06)
     assert "against" in moved.words
     assert moved.words.startswith(("web", "shop"))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ([1.0, 2.5, 3.0], [2.0, 2.5, 7.5], "mean 2.16667 against 4"),
+        ([1.0, 2.5, 3.0], [2.0, 4.5, 7.5], "median 2.5 against 4.5"),
+        ([True, True, False], [False] * 3, "true or 1: 66.7% against 0.0%"),
+        (
+            [dt.date(2024, 3, d) for d in (1, 2, 3)],
+            [dt.date(2024, 5, d) for d in (1, 2, 3)],
+            "median 2024-03-02 against 2024-05-02",
+        ),
+    ],
+)
+def test_the_middles_of_a_column_are_set_side_by_side(before, now, words):
+    first, second = (pa.table({"x": each * 5}) for each in (before, now))
+    (column,) = compare_rows(*encode(first, second)).columns
+    assert column.words == words
 
 
 def test_telling_apart_the_same_rows_is_chance():

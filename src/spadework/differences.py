@@ -15,7 +15,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from spadework.errors import InputError
 from spadework.table_model import TableModel
-from spadework.tables.columns import CategoryColumn, Column
+from spadework.tables.columns import (
+    CategoryColumn,
+    Column,
+    DateColumn,
+    NumberColumn,
+    show_day,
+)
 from spadework.tables.encoding import TableEncoder
 
 Rows = NDArray[np.float32]
@@ -188,16 +194,21 @@ def _compare_column(
         return _compare_category(column, first, second, level)
     test: Any = ks_2samp(first[:, 0], second[:, 0])
     distance, p_value = float(test.statistic), float(test.pvalue)
-    low, high = (
-        float(np.median(rows[:, 0])) + _shift(column) for rows in (first, second)
-    )
-    words = f"median {low:,.6g} against {high:,.6g}"
+    words = _middle_words(column, first[:, 0], second[:, 0])
     return ColumnDifference(column.name, distance, p_value, p_value < level, words)
 
 
-def _shift(column: Column) -> float:
-    """Return what was subtracted from the values of a column."""
-    return getattr(column, "offset", 0.0)
+def _middle_words(column: NumberColumn | DateColumn, first: Rows, second: Rows) -> str:
+    """Set the middle of two sets of values, each (n_rows,), side by side."""
+    if isinstance(column, DateColumn):
+        days = (np.median(rows) + column.origin for rows in (first, second))
+        shown = [show_day(float(day), with_time=False) for day in days]
+        return "median " + " against ".join(shown)
+    if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
+        return f"true or 1: {first.mean():.1%} against {second.mean():.1%}"
+    what = "median" if np.median(first) != np.median(second) else "mean"
+    middles = (getattr(np, what)(rows) + column.offset for rows in (first, second))
+    return f"{what} " + " against ".join(f"{float(each):,.6g}" for each in middles)
 
 
 def _compare_category(

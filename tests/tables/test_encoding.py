@@ -127,8 +127,8 @@ def test_a_date_is_told_by_its_day_weekday_and_hour():
     np.testing.assert_allclose(encoded[1], [8.75, 1, 18, 0])
     assert encoded[2, 3] == 1
     assert column.show(values) == [
-        "2024-03-04T06:00:00",
-        "2024-03-12T18:00:00",
+        "2024-03-04 06:00:00",
+        "2024-03-12 18:00:00",
         "missing",
     ]
 

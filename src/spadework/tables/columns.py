@@ -30,6 +30,7 @@ MISSING_WORDS: list[str] = pyarrow.csv.ConvertOptions().null_values
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
+_TRUTH = ["false", "true"]
 _TEXT = pa.large_string()
 _EXACT = 2.0**53
 _DAY = 86_400
@@ -88,9 +89,14 @@ class NumberColumn:
             return number[:, None]
         return np.stack([number, missing.astype(np.float32)], axis=1)
 
+    def is_missing(self, array: Values) -> NDArray[np.bool_]:
+        """Tell values that count as missing, (n_rows,)."""
+        return ~np.isfinite(to_numbers(array))
+
     def show(self, array: Values) -> list[str]:
-        """Put values into words."""
-        return [_show_number(value) for value in to_numbers(array)]
+        """Put values into words: truth values as they are, numbers with a few digits."""
+        given = plain(array).to_pylist()
+        return [_show(*each) for each in zip(given, to_numbers(array), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -214,13 +220,14 @@ class DateColumn:
             columns.append(missing)
         return np.stack(columns, axis=1).astype(np.float32)
 
+    def is_missing(self, array: Values) -> NDArray[np.bool_]:
+        """Tell values that are missing, (n_rows,)."""
+        return np.isnan(to_days(array))
+
     def show(self, array: Values) -> list[str]:
         """Put points in time into words."""
-        unit = "s" if self.tells_hour else "D"
         return [
-            MISSING
-            if np.isnan(day)
-            else str(np.datetime64(round(day * _DAY), "s").astype(f"datetime64[{unit}]"))
+            MISSING if np.isnan(day) else show_day(day, with_time=self.tells_hour)
             for day in to_days(array)
         ]
 
@@ -283,6 +290,13 @@ def simple(array: Values) -> pa.Array:
     return array
 
 
+def show_day(day: float, *, with_time: bool) -> str:
+    """Write a point in time, given as days since 1970."""
+    second = np.datetime64(round(day * _DAY), "s")
+    shown = second if with_time else second.astype("datetime64[D]")
+    return str(shown).replace("T", " ")
+
+
 def value_type(kind: pa.DataType) -> pa.DataType:
     """Return the type of the values themselves, of dictionaries and of named text."""
     if pa.types.is_dictionary(kind):
@@ -323,7 +337,7 @@ def _parse_numbers(text: pa.Array) -> pa.Array:
     numbers = pc.if_else(is_number, text, None).cast(pa.float64())
     if numbers.null_count == text.null_count:
         return numbers
-    truth = pa.array(["false", "true"], type=_TEXT)
+    truth = pa.array(_TRUTH, type=_TEXT)
     found = pc.index_in(pc.utf8_lower(text), value_set=truth)
     return pc.coalesce(numbers, found.cast(pa.float64()))
 
@@ -361,9 +375,21 @@ def _refuse_words(array: Values, values: NDArray[np.float64]) -> None:
         raise pa.ArrowInvalid(f"{word[:60]!r} is not a number")
 
 
+def _show(given: Any, value: float) -> str:
+    """Show a value as it was given where it is no number, or true or false."""
+    if given is None:
+        return MISSING
+    if isinstance(given, bool):
+        return str(given).lower()
+    is_word = isinstance(given, str) and given.strip().lower() in _TRUTH
+    if is_word or (isinstance(given, str) and not np.isfinite(value)):
+        return given.strip()
+    return _show_number(value)
+
+
 def _show_number(value: float) -> str:
     """Write a number with the digits that matter."""
     if not np.isfinite(value):
-        return MISSING
+        return str(value)
     whole = value == round(value) and abs(value) < 1e15
     return f"{value:,.0f}" if whole or 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
