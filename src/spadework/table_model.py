@@ -217,6 +217,7 @@ class FitPlan:
 
     def lines(self) -> list[str]:
         """Say what will be done: rows, labels, columns by role, and what is left out."""
+        commas = self.encoder.with_commas
         return [
             f"rows:   {self.table.num_rows:,}",
             f"labels: {count_labels(self.labels)}",
@@ -224,6 +225,7 @@ class FitPlan:
                 f"{role}:".ljust(10) + f"{len(names):,} ({_shorten(names)})"
                 for role, names in self.encoder.roles.items()
             ),
+            *([f"decimal commas: {_shorten(commas)}"] if commas else []),
             *(f"left out: {each.name}: {each.why}" for each in self.encoder.ignored),
         ]
 

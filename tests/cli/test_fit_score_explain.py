@@ -148,6 +148,41 @@ def test_a_column_without_values_is_left_out_and_said(place):
     assert "empty" in json.loads((place / "fit.json").read_text())["ignored"]
 
 
+def as_europeans_write(path):
+    """Write a CSV file with semicolons, decimal commas and grouped thousands."""
+    rows = [line.split(",") for line in path.read_text().replace('"', "").splitlines()]
+    for row in rows[1:]:
+        amount = f"{float(row[1]) * 100:,.4f}"
+        row[1] = amount.replace(",", "_").replace(".", ",").replace("_", ".")
+    return "\n".join(";".join(row) for row in rows)
+
+
+def in_hundreds(path):
+    """Write the same file with decimal points."""
+    rows = [line.split(",") for line in path.read_text().replace('"', "").splitlines()]
+    for row in rows[1:]:
+        row[1] = f"{float(row[1]) * 100:.4f}"
+    return "\n".join(",".join(row) for row in rows)
+
+
+def test_a_table_with_decimal_commas_scores_as_the_same_table_with_points(
+    place, tmp_path
+):
+    for name, write in (("comma", as_europeans_write), ("point", in_hundreds)):
+        for file in ("payments.csv", "new.csv"):
+            (tmp_path / f"{name}-{file}").write_text(write(place / file))
+        model, train, new = (f"{name}{end}" for end in ("", "-payments.csv", "-new.csv"))
+        done = run("fit", train, *FIT, "-o", model, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert ("decimal commas: amount" in done.stderr) == (name == "comma")
+        done = run("score", model, new, "-o", f"{name}.csv", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    scores = [(tmp_path / f"{name}.csv").read_bytes() for name in ("comma", "point")]
+    assert scores[0] == scores[1]
+    done = run("score", "comma", "point-new.csv", "-o", "bad.csv", cwd=tmp_path)
+    assert_refused(done, "amount", "not written as in training")
+
+
 # What is refused
 
 

@@ -17,7 +17,6 @@ from spadework.tables.columns import (
     DateColumn,
     NumberColumn,
     to_days,
-    to_numbers,
     to_text,
 )
 from spadework.tables.encoding import TableEncoder
@@ -45,7 +44,7 @@ def _feed(column: Column, array: pa.Array) -> NDArray[Any]:
     if isinstance(column, CategoryColumn):
         texts = to_text(array).to_pylist()
         return np.array(["" if text is None else text for text in texts], dtype=object)
-    return to_days(array) if isinstance(column, DateColumn) else to_numbers(array)
+    return to_days(array) if isinstance(column, DateColumn) else column.read(array)
 
 
 def add_encoder(graph: Graph, encoder: TableEncoder) -> str:

@@ -28,9 +28,15 @@ MISSING = "missing"
 MISSING_WORDS: list[str] = pyarrow.csv.ConvertOptions().null_values
 """Text that means a missing value, in a text file as in a frame."""
 
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+POINT, COMMA = ".", ","
+"""What parts the decimals of a number in text; a comma may have groups before it."""
+
+_NUMBER = {
+    POINT: r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
+    COMMA: r"^[+-]?((\d{1,3}([. \x{a0}\x{202f}]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
+}
+_GROUP_MARKS = r"[. \x{a0}\x{202f}]"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
-_TRUTH = ["false", "true"]
 _TEXT = pa.large_string()
 _EXACT = 2.0**53
 _DAY = 86_400
@@ -52,6 +58,8 @@ class NumberColumn:
     as_text : bool
         Whether text is read by us: "true" and "false" are 1 and 0, and what is no
         number counts as missing. Otherwise such text is refused.
+    decimal : "." or ","
+        What parts the decimals of numbers in text.
     """
 
     role: ClassVar[str] = "number"
@@ -61,10 +69,13 @@ class NumberColumn:
     fill: float
     tells_missing: bool
     as_text: bool
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.offset, self.fill]).all():
             raise InputError(f"column {self.name} is not encoded by finite numbers")
+        if self.decimal not in _NUMBER:
+            raise InputError(f"column {self.name} has decimals after {self.decimal!r}")
 
     @property
     def features(self) -> list[str]:
@@ -78,7 +89,7 @@ class NumberColumn:
 
     def encode(self, array: Values) -> Features:
         """Encode values, (n_rows,), as (n_rows, n_features)."""
-        values = to_numbers(array)
+        values = self.read(array)
         if not self.as_text:
             _refuse_words(array, values)
         missing = ~np.isfinite(values)
@@ -91,12 +102,23 @@ class NumberColumn:
 
     def is_missing(self, array: Values) -> NDArray[np.bool_]:
         """Tell values that count as missing, (n_rows,)."""
-        return ~np.isfinite(to_numbers(array))
+        return ~np.isfinite(self.read(array))
+
+    def read(self, array: Values) -> NDArray[np.float64]:
+        """Return values as numbers, NaN where there is none; (n_rows,)."""
+        values = to_numbers(array, self.decimal)
+        other = find_other_decimal(array, values, self.decimal)
+        if other is not None:
+            raise pa.ArrowInvalid(
+                f"{other!r} is not written as in training, where decimals came after "
+                f"{self.decimal!r}"
+            )
+        return values
 
     def show(self, array: Values) -> list[str]:
-        """Put values into words: truth values as they are, numbers with a few digits."""
+        """Put values into words, text as it was given."""
         given = plain(array).to_pylist()
-        return [_show(*each) for each in zip(given, to_numbers(array), strict=True)]
+        return [_show(*each) for each in zip(given, self.read(array), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -235,13 +257,13 @@ class DateColumn:
 Column = NumberColumn | CategoryColumn | DateColumn
 
 
-def to_numbers(array: Values) -> NDArray[np.float64]:
+def to_numbers(array: Values, decimal: str = POINT) -> NDArray[np.float64]:
     """Return values as float64, NaN where there is no number; (n_rows,)."""
     array = plain(array)
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.int8())
     elif is_text(array.type):
-        array = _parse_numbers(array)
+        array = _parse_numbers(array, decimal)
     values = array.cast(pa.float64(), safe=False)
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
@@ -330,14 +352,31 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def _parse_numbers(text: pa.Array) -> pa.Array:
+def find_other_decimal(
+    array: Values, values: NDArray[np.float64], decimal: str
+) -> str | None:
+    """Return the first text that is a number only with the other decimal mark."""
+    if not is_text(value_type(array.type)) or not np.isnan(values).any():
+        return None
+    text = plain(array).filter(pa.array(np.isnan(values))).drop_null()
+    other = COMMA if decimal == POINT else POINT
+    found = pc.match_substring_regex(pc.utf8_trim_whitespace(text), _NUMBER[other])
+    numbers = text.filter(found)
+    return str(numbers[0])[:60] if len(numbers) else None
+
+
+def _parse_numbers(text: pa.Array, decimal: str) -> pa.Array:
     """Read text as numbers, "true" and "false" as 1 and 0, all else as missing."""
     text = pc.utf8_trim_whitespace(text)
-    is_number = pc.match_substring_regex(text, _NUMBER)
-    numbers = pc.if_else(is_number, text, None).cast(pa.float64())
+    is_number = pc.match_substring_regex(text, _NUMBER[decimal])
+    numbers = pc.if_else(is_number, text, None)
+    if decimal == COMMA:
+        numbers = pc.replace_substring_regex(numbers, _GROUP_MARKS, "")
+        numbers = pc.replace_substring(numbers, COMMA, POINT)
+    numbers = numbers.cast(pa.float64())
     if numbers.null_count == text.null_count:
         return numbers
-    truth = pa.array(_TRUTH, type=_TEXT)
+    truth = pa.array(["false", "true"], type=_TEXT)
     found = pc.index_in(pc.utf8_lower(text), value_set=truth)
     return pc.coalesce(numbers, found.cast(pa.float64()))
 
@@ -376,15 +415,12 @@ def _refuse_words(array: Values, values: NDArray[np.float64]) -> None:
 
 
 def _show(given: Any, value: float) -> str:
-    """Show a value as it was given where it is no number, or true or false."""
+    """Show text and truth values as they were given, and numbers with a few digits."""
     if given is None:
         return MISSING
     if isinstance(given, bool):
         return str(given).lower()
-    is_word = isinstance(given, str) and given.strip().lower() in _TRUTH
-    if is_word or (isinstance(given, str) and not np.isfinite(value)):
-        return given.strip()
-    return _show_number(value)
+    return given.strip() if isinstance(given, str) else _show_number(value)
 
 
 def _show_number(value: float) -> str:

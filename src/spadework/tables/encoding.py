@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError
 from spadework.tables.columns import (
+    COMMA,
+    POINT,
     CategoryColumn,
     Column,
     DateColumn,
     Features,
     NumberColumn,
     Values,
+    find_other_decimal,
     is_text,
     pc,
     plain,
@@ -49,6 +52,7 @@ _LONG_TEXT, _FREE_TEXT_WORDS = 40, 5
 _ID_NAME = re.compile(
     r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed)|[a-z](Id|ID)$"
 )
+_GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
 _SHOWN = 8
 
 
@@ -89,6 +93,12 @@ class TableEncoder:
         for column in self.columns:
             roles.setdefault(column.role, []).append(column.name)
         return roles
+
+    @property
+    def with_commas(self) -> list[str]:
+        """Names of the columns of text whose decimals come after a comma."""
+        numbers = [c for c in self.columns if isinstance(c, NumberColumn)]
+        return [column.name for column in numbers if column.decimal == COMMA]
 
     @cached_property
     def owners(self) -> NDArray[np.intp]:
@@ -195,21 +205,23 @@ def _is_plain(kind: pa.DataType) -> bool:
     )
 
 
-def _is_id(name: str, array: pa.Array, n_distinct: int) -> bool:
+def _is_id(name: str, array: pa.Array, n_distinct: int, decimal: str) -> bool:
     """Tell whole numbers that count the rows, or whose name says what they are."""
     if n_distinct < len(array) or len(array) < FEW_ROWS:
         return False
-    is_integer = pa.types.is_integer(array.type)
-    values = array.to_numpy(zero_copy_only=False) if is_integer else to_numbers(array)
+    exact = pa.types.is_integer(array.type)
+    values = array.to_numpy(zero_copy_only=False) if exact else to_numbers(array, decimal)
     if not (values == np.floor(values)).all():
         return False
     return bool(_ID_NAME.search(name)) or not name or bool((np.diff(values) == 1).all())
 
 
-def _fit_number(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
-    if _is_id(name, array, n_distinct):
+def _fit_number(
+    name: str, array: pa.Array, n_distinct: int, decimal: str = POINT
+) -> Column | Ignored:
+    if _is_id(name, array, n_distinct, decimal):
         return Ignored(name, "every row has a number of its own, like an id")
-    values = to_numbers(array)
+    values = to_numbers(array, decimal)
     known = values[np.isfinite(values)]
     low, high = known.min(), known.max()
     offset = float(low) if abs(low) > 1e4 * (high - low) else 0.0
@@ -220,6 +232,7 @@ def _fit_number(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored
         fill=float(np.median(known)),
         tells_missing=len(known) < len(values),
         as_text=is_text(array.type) or is_truth,
+        decimal=decimal,
     )
 
 
@@ -253,8 +266,9 @@ def _fit_category(name: str, array: pa.Array) -> CategoryColumn:
 def _fit_text(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
     """Text is numbers, dates, free text, an id, or a category."""
     known = array.drop_null()
-    if np.isfinite(to_numbers(known)).mean() >= NUMBER_SHARE:
-        return _fit_number(name, array, n_distinct)
+    decimal = _find_decimal(name, known)
+    if decimal is not None:
+        return _fit_number(name, array, n_distinct, decimal)
     if _are_dates(known):
         return _fit_date(name, array)
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
@@ -265,6 +279,40 @@ def _fit_text(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
             return Ignored(name, "it is free text")
         return Ignored(name, "nearly every row has a text of its own, like an id")
     return _fit_category(name, array)
+
+
+def _find_decimal(name: str, known: pa.Array) -> str | None:
+    """Return what parts the decimals of numbers in text, None if it is not numbers."""
+    shares = {
+        decimal: np.isfinite(to_numbers(known, decimal)).mean()
+        for decimal in (POINT, COMMA)
+    }
+    decimal = max(shares, key=lambda each: shares[each])
+    _refuse_groups(name, known, shares[POINT])
+    if shares[decimal] < NUMBER_SHARE:
+        return None
+    other = find_other_decimal(known, to_numbers(known, decimal), decimal)
+    if other is not None:
+        raise InputError(
+            f"column {name} has numbers with decimals after {decimal!r} and others, such "
+            f"as {other!r}; write all of them in one way, or leave the column out"
+        )
+    return decimal
+
+
+def _refuse_groups(name: str, known: pa.Array, share_without: float) -> None:
+    """Refuse numbers whose commas may part thousands."""
+    with_comma = known.filter(pc.match_substring(known, COMMA))
+    share = len(with_comma) / len(known)
+    if not share or share + share_without < NUMBER_SHARE:
+        return
+    if pc.all(pc.match_substring_regex(with_comma, _GROUPED)).as_py():
+        shown = str(with_comma[0])[:60]
+        raise InputError(
+            f"column {name} holds numbers such as {shown!r}, whose commas "
+            f"may part thousands or decimals; write them with a decimal point and no "
+            f"separators, or leave the column out"
+        )
 
 
 def _are_dates(known: pa.Array) -> bool:

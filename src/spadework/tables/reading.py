@@ -42,6 +42,7 @@ _CONVERSION = re.compile(
     r"(?: invalid value '(.*)')?",
     re.DOTALL,
 )
+_COMMA_NUMBER = re.compile(r"[+-]?[\d.]*,\d+")
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -418,10 +419,16 @@ def _text_error(
     found = _CONVERSION.search(str(error))
     if found is None or "utf8" in str(error).lower():
         return _as_data_error(error, name)
-    column = names[int(found[1])]
+    column, value = names[int(found[1])], str(found[3])[:60]
+    decimals = _COMMA_NUMBER.fullmatch(value)
     message = (
         f"{name}, column {column}: expected {_KINDS.get(found[2], found[2])}; got "
-        f"{str(found[3])[:60]!r}. Correct the value, or leave it empty"
+        f"{value!r}. "
+        + (
+            "Decimals came after a point in training, and must here"
+            if decimals
+            else "Correct the value, or leave it empty"
+        )
     )
     wider = _wider_type(found[2], wanted.types.get(column))
     return (
