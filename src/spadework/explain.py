@@ -17,7 +17,7 @@ from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.table_model import Reference, TableModel
 from spadework.tables.columns import Column
-from spadework.tables.reading import frame_to_table
+from spadework.tables.frames import frame_to_table
 from spadework.tables.words import put_into_words
 
 N_ORDERS = 4

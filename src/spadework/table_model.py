@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from spadework.detector import SPADE
 from spadework.errors import DataError, InputError, LabelError
 from spadework.labels import UNLABELED, count_labels, normalize_labels
+from spadework.tables.batches import Types
 from spadework.tables.columns import is_text, simple, to_text
 from spadework.tables.encoding import TableEncoder, fit_encoder
-from spadework.tables.reading import Types, read_table
+from spadework.tables.reading import read_table
 
 SCORE, PROBABILITY, ANOMALY = "anomaly_score", "probability", "anomaly"
 RESULTS = (SCORE, PROBABILITY, ANOMALY)
