@@ -1,67 +1,15 @@
 """The installed command fits, scores and explains a table, and refuses what it cannot."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
+from commands import FIT, assert_refused, run, run_with
 
 from spadework.tables.reading import read_table
 from test_table_model import payments
-
-COMMAND = Path(sys.executable).with_name("spadework")
-FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
-
-
-def run(*arguments, cwd, stdin=None):
-    """Run the installed command."""
-    return subprocess.run(
-        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, input=stdin
-    )
-
-
-def run_with(code, *arguments, cwd):
-    """Run the command line after a few lines of our own."""
-    program = f"{code}\nfrom spadework.cli import main\nmain()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-    )
-
-
-def assert_refused(done, *words):
-    """One clear paragraph on stderr, nothing on stdout, and a failure for scripts."""
-    assert done.returncode not in (0, 2), done.stderr
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    *before, last = done.stderr.strip().splitlines()
-    assert last.startswith("spadework: ")
-    assert all(":" in line for line in before)  # what fit says about the table
-    assert len(last) < 700
-    for word in words:
-        assert word in last
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A folder with payments, in three formats, and a model of them."""
-    folder = tmp_path_factory.mktemp("payments")
-    with_empty = payments().append_column("empty", pa.nulls(240))
-    pa_csv.write_csv(with_empty, folder / "payments.csv")
-    pa_csv.write_csv(payments(300, seed=3), folder / "new.csv")
-    pa_parquet.write_table(payments(300, seed=3), folder / "new.parquet")
-    done = run("fit", "payments.csv", *FIT, "-o", "model", "--json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "fit.json").write_text(done.stdout)
-    (folder / "fit.txt").write_text(done.stderr)
-    return folder
 
 
 @pytest.fixture
@@ -280,17 +228,6 @@ def test_score_refuses_a_file_that_changes_while_it_is_read(place, tmp_path):
     )
     assert_refused(done, "new.csv changed while it was read")
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
-
-
-def test_an_interrupted_score_fails_and_leaves_nothing(place, tmp_path):
-    code = BEFORE_EACH_BATCH.format(act="os.kill(os.getpid(), signal.SIGINT)")
-    source = str(place / "new.csv")
-    done = run_with(
-        code, "score", str(place / "model"), source, "-o", "s.csv", cwd=tmp_path
-    )
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_changed_model_file_is_refused(place, tmp_path):

@@ -4,20 +4,20 @@ import logging
 import os
 import sys
 
-INTERRUPTED = 130
+from spadework.cli.stopping import Stopped, heed_signals, leave
 
 
 def main() -> None:
     """Run the command line; every error is one clear paragraph, unless for --debug."""
-    from spadework.cli.app import app
-
+    heed_signals()
     if not sys.stderr.isatty():
         logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     try:
+        from spadework.cli.app import app
+
         app()
-    except KeyboardInterrupt:
-        print("spadework: interrupted; nothing was half written", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    except Stopped as stopped:
+        leave(stopped)
     except BrokenPipeError:
         # Who reads our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,7 +16,7 @@ from spadework.cli.models import (
     new_folder,
     source_of,
 )
-from spadework.errors import DataError, LabelError
+from spadework.errors import LabelError
 
 if TYPE_CHECKING:
     from spadework.table_model import TableModel
@@ -92,11 +92,8 @@ def fit(
         verbose=not quiet,
     )
     model = plan.fit(detector)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        save(model, target)
-    except OSError as error:
-        raise DataError(f"{target} could not be written: {error}") from error
+    target.parent.mkdir(parents=True, exist_ok=True)
+    save(model, target)
     facts = summarize(model)
     if as_json:
         print(json.dumps({**facts, "model": str(target)}))
