@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spadework import SPADE, ForestLearner
 from spadework.differences import advise, compare_rows, compare_table, tell_apart
 from spadework.errors import InputError
-from spadework.table_model import fit_table
+from spadework.table_fitting import fit_table
 from spadework.tables.encoding import fit_encoder
 
 

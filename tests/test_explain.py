@@ -11,7 +11,8 @@ import pytest
 
 from spadework.errors import InputError
 from spadework.explain import explain_rows, ordinary_rows, share_scores
-from spadework.table_model import TableModel, fit_table
+from spadework.table_fitting import fit_table
+from spadework.table_model import TableModel
 from test_table_model import MAP, fitted, payments, small
 
 OWNERS = np.array([0, 1, 1, 2, 3])  # the second column has two features

@@ -18,7 +18,8 @@ import pytest
 from spadework import scoring
 from spadework.errors import DataError, InputError
 from spadework.scoring import find_top, score_table
-from spadework.table_model import TableModel, fit_table
+from spadework.table_fitting import fit_table
+from spadework.table_model import TableModel
 from spadework.tables import reading, table_files, text
 from test_table_model import MAP, fitted, payments, small
 

@@ -11,7 +11,8 @@ import pytest
 
 from spadework import SPADE, ForestLearner, load, save
 from spadework.errors import DataError, InputError, LabelError, ModelFileError
-from spadework.table_model import RESULTS, fit_table, plan_table
+from spadework.table_fitting import fit_table, plan_table
+from spadework.table_model import RESULTS
 
 MAP = {"fraud": 1, "ok": 0}
 

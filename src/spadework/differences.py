@@ -20,9 +20,9 @@ from spadework.tables.columns import (
     Column,
     DateColumn,
     NumberColumn,
-    show_day,
 )
 from spadework.tables.encoding import TableEncoder
+from spadework.tables.values import show_day
 
 Rows = NDArray[np.float32]
 

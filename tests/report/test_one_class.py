@@ -8,7 +8,7 @@ from test_page import fit, made_table
 
 from spadework import SPADE, ForestLearner
 from spadework.report.one_class import N_MARKS, describe_one_class
-from spadework.table_model import fit_table
+from spadework.table_fitting import fit_table
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from spadework import SPADE, ForestLearner
 from spadework.report import build_page, write_page
 from spadework.report.content import N_TOP, make_content
-from spadework.table_model import fit_table
+from spadework.table_fitting import fit_table
 
 HOSTILE = "</script><script>alert(1)</script>"
 

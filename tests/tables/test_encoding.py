@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spadework.errors import InputError
-from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn, to_text
-from spadework.tables.encoding import MAX_COMMON, TableEncoder, fit_encoder
+from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
+from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.reading import read_table
+from spadework.tables.recognition import MAX_COMMON
+from spadework.tables.values import to_text
 
 N = 60
 NOON = dt.datetime(2024, 3, 1, 12)

@@ -67,7 +67,7 @@ def fit(
 
     from spadework.detector import SPADE
     from spadework.persistence import save
-    from spadework.table_model import plan_table
+    from spadework.table_fitting import plan_table
 
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     try:

@@ -16,10 +16,9 @@ from spadework.tables.columns import (
     Column,
     DateColumn,
     NumberColumn,
-    to_days,
-    to_text,
 )
 from spadework.tables.encoding import TableEncoder
+from spadework.tables.values import to_days, to_text
 
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 

@@ -17,7 +17,7 @@ from spadework.tables.batches import (
     as_data_error,
     refuse_duplicates,
 )
-from spadework.tables.columns import MISSING_WORDS
+from spadework.tables.values import MISSING_WORDS
 
 _BLOCK_BYTES = 1 << 23
 _DELIMITERS = ",;\t|"

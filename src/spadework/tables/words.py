@@ -12,9 +12,9 @@ from spadework.tables.columns import (
     DateColumn,
     Features,
     NumberColumn,
-    Values,
 )
-from spadework.tables.encoding import MAX_VALUES
+from spadework.tables.recognition import MAX_VALUES
+from spadework.tables.values import Values
 
 ODD_SHARE = 0.03
 """Share of ordinary rows below which a weekday or a time of day is said to be odd."""
