@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from spadework.errors import InputError
+from spadework.labels import NORMAL, UNLABELED
 from spadework.table_model import TableModel
 from spadework.tables.columns import (
     CategoryColumn,
@@ -31,6 +32,9 @@ CHANCE = 0.6
 
 LEVEL = 0.01
 """Chance, over all columns together, of calling one different that is not."""
+
+GIVEAWAY = 0.9
+"""Distance from which a column by itself tells labeled rows from unlabeled ones."""
 
 MAX_ROWS = 5_000
 _N_FOLDS, _N_TREES, _MIN_ROWS = 5, 100, 10
@@ -131,18 +135,23 @@ def compare_rows(
         )
     rng = np.random.default_rng(seed)
     first, second = (_sample(rows, rng) for rows in (first, second))
-    n_columns = len(encoder.columns)
-    columns = [
-        _compare_column(
-            column,
-            first[:, encoder.owners == at],
-            second[:, encoder.owners == at],
-            LEVEL / n_columns,
-        )
-        for at, column in enumerate(encoder.columns)
-    ]
-    ordered = sorted(columns, key=lambda each: (-each.certain, -each.distance))
-    return Difference(tell_apart(first, second, seed), ordered)
+    columns = _compare_columns(encoder, first, second)
+    return Difference(tell_apart(first, second, seed), columns)
+
+
+def find_giveaways(model: TableModel) -> list[ColumnDifference]:
+    """Find columns that by themselves tell labeled normals from unlabeled rows.
+
+    Most unlabeled rows are normal, too, so such a column hardly tells what a row is. It
+    may tell when or how rows were labeled, and mislead.
+    """
+    reference = model.reference
+    normals = reference.X[reference.labels == NORMAL]
+    unlabeled = reference.X[reference.labels == UNLABELED]
+    if min(len(normals), len(unlabeled)) < _MIN_ROWS:
+        return []
+    columns = _compare_columns(model.encoder, normals, unlabeled)
+    return [each for each in columns if each.certain and each.distance >= GIVEAWAY]
 
 
 def compare_table(model: TableModel, X: Rows) -> Drift:
@@ -184,6 +193,22 @@ def tell_apart(first: Rows, second: Rows, seed: int) -> float:
     folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed)
     belief: Any = cross_val_predict(trees, X, which, cv=folds, method="predict_proba")
     return max(0.5, float(roc_auc_score(which, belief[:, 1])))
+
+
+def _compare_columns(
+    encoder: TableEncoder, first: Rows, second: Rows
+) -> list[ColumnDifference]:
+    """Compare two sets of encoded rows by column, the largest difference first."""
+    columns = [
+        _compare_column(
+            column,
+            first[:, encoder.owners == at],
+            second[:, encoder.owners == at],
+            LEVEL / len(encoder.columns),
+        )
+        for at, column in enumerate(encoder.columns)
+    ]
+    return sorted(columns, key=lambda each: (-each.certain, -each.distance))
 
 
 def _compare_column(

@@ -132,14 +132,22 @@ class TableModel:
         return pa.RecordBatch.from_pydict({**kept, **empty})
 
     def read_labels(self, table: pa.Table) -> NDArray[np.int8]:
-        """Read the label column of a table, (n_rows,)."""
-        return read_label_column(table, self.label, self.label_map)
+        """Read the label column of a table, (n_rows,); 0 is what it was in training."""
+        stated = self.detector.census_.n_normals > 0
+        return read_label_column(table, self.label, self.label_map, stated=stated)
 
 
 def read_label_column(
-    table: pa.Table, label: str, mapping: Mapping[str | None, int] | None
+    table: pa.Table,
+    label: str,
+    mapping: Mapping[str | None, int] | None,
+    *,
+    stated: bool = False,
 ) -> NDArray[np.int8]:
-    """Read labels as 1, 0 and -1, (n_rows,); a mapping is by the text of the values."""
+    """Read labels as 1, 0 and -1, (n_rows,); a mapping is by the text of the values.
+
+    ``stated`` as of `normalize_labels`.
+    """
     if label not in table.column_names:
         raise LabelError(
             f"there is no label column {label!r}; the table has "
@@ -147,8 +155,9 @@ def read_label_column(
         )
     column = simple(table.column(label))
     if mapping is not None or is_text(column.type):
-        return normalize_labels(np.array(to_text(column).to_pylist(), object), mapping)
-    return normalize_labels(column.to_numpy(zero_copy_only=False))
+        texts = np.array(to_text(column).to_pylist(), object)
+        return normalize_labels(texts, mapping, stated=stated)
+    return normalize_labels(column.to_numpy(zero_copy_only=False), stated=stated)
 
 
 def _batches(table: pa.Table) -> list[pa.RecordBatch]:

@@ -4,6 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+
+from test_table_model import payments
+
 COMMAND = Path(sys.executable).with_name("spadework")
 FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
 
@@ -37,3 +43,16 @@ def assert_refused(done, *words):
     assert len(last) < 700
     for word in words:
         assert word in last
+
+
+def make_place(folder):
+    """Put payments, in three formats, and a model of them into a folder."""
+    with_empty = payments().append_column("empty", pa.nulls(240))
+    pa_csv.write_csv(with_empty, folder / "payments.csv")
+    pa_csv.write_csv(payments(300, seed=3), folder / "new.csv")
+    pa_parquet.write_table(payments(300, seed=3), folder / "new.parquet")
+    done = run("fit", "payments.csv", *FIT, "-o", "model", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.json").write_text(done.stdout)
+    (folder / "fit.txt").write_text(done.stderr)
+    return folder

@@ -6,10 +6,16 @@ import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
-from commands import FIT, assert_refused, run, run_with
+from commands import FIT, assert_refused, make_place, run, run_with
 
 from spadework.tables.reading import read_table
 from test_table_model import payments
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with payments and a model of them."""
+    return make_place(tmp_path_factory.mktemp("payments"))
 
 
 @pytest.fixture
@@ -148,6 +154,10 @@ BAD_TABLES = {
     "a delimiter nobody knows": (LINES.replace(",", ":"), ["one column only", "comma"]),
     "an open quote": (LINES.replace("fraud", '"fraud'), ["quote", "not closed"]),
     "lines of other lengths": (LINES + "4,5\n", ["as many columns as the first"]),
+    "values where names must be": (
+        "0.73,0,1,0,fraud\n0.24,0,0,0,ok\n",
+        ["starts with values (0.73, 0, 1", "names in front"],
+    ),
     "two columns of one name": (
         LINES.replace("amount", "id"),
         ["more than one column named 'id'"],

@@ -66,6 +66,7 @@ def fit(
     from rich.console import Console
 
     from spadework.detector import SPADE
+    from spadework.differences import find_giveaways
     from spadework.persistence import save
     from spadework.table_fitting import plan_table
 
@@ -94,9 +95,10 @@ def fit(
     model = plan.fit(detector)
     target.parent.mkdir(parents=True, exist_ok=True)
     save(model, target)
-    facts = summarize(model)
+    facts, giveaways = summarize(model), find_giveaways(model)
     if as_json:
-        print(json.dumps({**facts, "model": str(target)}))
+        names = [each.name for each in giveaways]
+        print(json.dumps({**facts, "giveaways": names, "model": str(target)}))
         return
     console.print(f"trust:  {facts['trust']}", markup=False, highlight=False)
     console.print(
@@ -104,6 +106,14 @@ def fit(
         f"{facts['threshold']:.3f}",
         highlight=False,
     )
+    for each in giveaways:
+        console.print(
+            f"hint:   {each.name} alone tells labeled normals from unlabeled rows "
+            f"({each.words}). If it only says when or how rows were labeled, leave it "
+            f"out: --ignore {each.name}",
+            markup=False,
+            highlight=False,
+        )
     console.print(f"model:  {target}", markup=False, highlight=False)
 
 

@@ -52,7 +52,7 @@ def open_file(path: Path, wanted: Wanted) -> Iterator[Batches]:
                 raise DataError(
                     f"{path} has no known ending; expected one of "
                     f"{', '.join((*_TEXT, *_PARQUET, *_ARROW))}, and for text also "
-                    f"{', '.join(_COMPRESSED)} behind it"
+                    f"{', '.join(_COMPRESSED)} behind it. Rename it to what it is"
                 )
         except DataError:
             raise

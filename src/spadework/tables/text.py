@@ -28,6 +28,7 @@ _CONVERSION = re.compile(
     r"(?: invalid value '(.*)')?",
     re.DOTALL,
 )
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?[\d.]*,\d+")
 _QUOTED = re.compile(r'"[^"]*"')
 
@@ -48,6 +49,7 @@ def open_text(
     """Stream delimited text; the first line names the columns and their delimiter."""
     peeked = _Peeked(stream)
     header = _Header.read(peeked.start, name, kind)
+    header.refuse_values(name)
     refuse_duplicates(header.names, name)
     if len(header.names) < 2 and header.names[0] not in (wanted.columns or ()):
         raise DataError(
@@ -119,6 +121,15 @@ class _Header(NamedTuple):
         if "\ufffd" in "".join(names):
             raise _not_utf8(name)
         return cls(names, delimiter)
+
+    def refuse_values(self, name: str) -> None:
+        """Refuse a first line of values: some come twice, and numbers are among them."""
+        n_numbers = sum(bool(_NUMBER.fullmatch(each)) for each in self.names)
+        if len(set(self.names)) < len(self.names) and 4 * n_numbers > len(self.names):
+            raise DataError(
+                f"{name} starts with values ({', '.join(self.names[:5])}, ...) and not "
+                f"with the names of its columns; put a line with names in front"
+            )
 
 
 class _Peeked:
