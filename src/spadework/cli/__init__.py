@@ -17,7 +17,7 @@ def main() -> None:
 
         app()
     except Stopped as stopped:
-        leave(stopped)
+        leave(str(stopped), stopped.status)
     except BrokenPipeError:
         # Who reads our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -25,7 +25,7 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        sys.exit(f"spadework: {_in_words(error)}")
+        leave(_in_words(error), 1)
 
 
 def _in_words(error: Exception) -> str:

@@ -17,7 +17,11 @@ class Stopped(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.number = number
+        self.status = 128 + number  # as shells give it
+
+    def __str__(self) -> str:
+        words = _WORDS[signal.Signals(self.status - 128).name]
+        return f"{words}; nothing was half written"
 
 
 def heed_signals() -> None:
@@ -27,14 +31,10 @@ def heed_signals() -> None:
             signal.signal(each, _stop)
 
 
-def leave(stopped: Stopped) -> NoReturn:
-    """Say why, and end with the exit status that shells give the signal.
-
-    At once: threads that still read must not delay the end or disturb it.
-    """
-    words = _WORDS[signal.Signals(stopped.number).name]
-    print(f"spadework: {words}; nothing was half written", file=sys.stderr, flush=True)
-    os._exit(128 + stopped.number)
+def leave(words: str, status: int) -> NoReturn:
+    """Say why, and end at once: threads that still read could disturb Python's end."""
+    print(f"spadework: {words}", file=sys.stderr, flush=True)
+    os._exit(status)
 
 
 def _stop(number: int, frame: Any) -> NoReturn:
