@@ -9,8 +9,8 @@ from spadework.images.fixmatch import FixMatchLearner
 from spadework.images.paper import PaperLearner
 from spadework.images.training import ImageTraining
 
-FEW = ImageTraining(batch_size=8, max_epochs=3)
-TWO = ImageTraining(batch_size=8, max_epochs=2)
+FEW = ImageTraining(batch_size=8, max_epochs=3, epoch_steps=5)
+TWO = ImageTraining(batch_size=8, max_epochs=2, epoch_steps=5)
 BRIEF = ImageTraining(batch_size=8, max_epochs=1, epoch_steps=1)
 LEARNERS = {
     "paper": PaperLearner(options=FEW),

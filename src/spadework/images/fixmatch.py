@@ -1,7 +1,7 @@
 """FixMatch (Sohn et al. 2020): sure guesses on weak views teach strong views."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ CONFIDENCE = 0.95
 EMA_DECAY = 0.999
 """Of the averaged weights that score; less in the first steps."""
 
-PUBLISHED = ImageTraining(batch_size=8, weight_decay=5e-4, patience=256)
+PUBLISHED = ImageTraining(batch_size=8, weight_decay=5e-4, patience=256, epoch_steps=16)
 """Weight decay and a fixed length as published, on batches that suit few photos."""
 
 
@@ -56,8 +56,7 @@ class FixMatchLearner:
         if known.all() or not known.any():
             raise LabelError("FixMatch needs labeled and unlabeled photos")
         n_unlabeled = UNLABELED_RATIO * self.options.batch_size
-        n_steps = self.options.epoch_steps or math.ceil((~known).sum() / n_unlabeled)
-        run = TrainingRun(pixels, replace(self.options, epoch_steps=n_steps), rng)
+        run = TrainingRun(pixels, self.options, rng)
         average = _AverageWeights(run.network)
         labeled = deal(labels, known, self.options.batch_size, rng)
 

@@ -64,7 +64,7 @@ class ImageTraining:
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_epochs", "patience", "epoch_steps"):
             value = getattr(self, name)
-            if value is not None and not value >= 1:
+            if not value >= 1:
                 raise InputError(f"{name} must be a positive integer; got {value!r}")
 
 
@@ -87,7 +87,7 @@ class TrainingRun:
     ) -> None:
         check_pixels(pixels)
         self._options = options
-        self._n_steps = options.epoch_steps or -(-len(pixels) // options.batch_size)
+        self._n_steps = options.epoch_steps
         self.device = find_device(options.device)
         self.photos = DevicePixels(pixels, self.device)
         self.network = place(new_network(rng), self.device)
