@@ -33,6 +33,9 @@ _LEARNERS: dict[str, type[PixelLearner]] = {
     "pretrained": PretrainedLearner,
     "paper": PaperLearner,
 }
+_WORDS = np.array(["normal", "anomaly", "unlabeled"], dtype=object)
+"""By label; -1 is the last."""
+
 _CHUNK = 64
 
 
@@ -124,6 +127,11 @@ class ImageSPADE(AnomalyDetector):
             where X is a folder that says it.
         """
         self._check_parameters()
+        if y is None and self.label_map is not None:
+            raise InputError(
+                "label_map says what values of y mean, and y is missing; a folder labels "
+                "its photos itself, so leave label_map out"
+            )
         paths, labels = _listed(X, y)
         if paths is None:
             return super().fit(X, labels)
@@ -263,7 +271,8 @@ def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
     from spadework.images.photos import find_photos
 
     photos = find_photos(X)
-    return list(photos.paths), photos.labels
+    # Words, not numbers: what lies in good/ is known to be normal.
+    return list(photos.paths), _WORDS[photos.labels]
 
 
 def _kept(labels: Any, kept: NDArray[np.int64], n_photos: int) -> Any:

@@ -89,11 +89,15 @@ class PhotoModel:
 
     def score(self, pixels: Pixels) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
-        return self.blend.score(self._sight().rows(pixels))
+        return self.blend.score(self.rows(pixels))
 
     def represent(self, pixels: Pixels) -> NDArray[np.float32]:
         """Principal axes, as the pseudo-labeler sees photos, (n_samples, n_axes)."""
-        return self.blend.represent(self._sight().rows(pixels))
+        return self.blend.represent(self.rows(pixels))
+
+    def rows(self, pixels: Pixels) -> NDArray[np.float32]:
+        """What the readings read, (n_samples, n_features)."""
+        return self._sight().rows(pixels)
 
     def heat(self, pixels: Pixels) -> NDArray[np.float32]:
         """Distance of every pixel's patch to normal patches, (n_samples, h, w)."""
