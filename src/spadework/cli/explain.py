@@ -35,7 +35,7 @@ def explain(
     from spadework.scoring import find_top
     from spadework.tables.reading import read_table
 
-    fitted, source = load_model(model), source_of(sources)
+    fitted, source = load_model(model, sources), source_of(sources)
     if row:
         table = read_table(
             source, query=query, types=fitted.types, columns=fitted.columns

@@ -42,7 +42,7 @@ from spadework.learners.blend import ForestModel, GrownReading, fit_reading
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear, penalty_of
 from spadework.learners.readings import make_readings
-from spadework.progress import progress
+from spadework.progress import Advance, progress
 
 N_AXES = 16
 """Principal axes of the photos' rows that one-class classifiers see."""
@@ -96,7 +96,7 @@ class PhotoModel:
         return self.blend.represent(self.rows(pixels))
 
     def rows(self, pixels: Pixels) -> NDArray[np.float32]:
-        """What the readings read, (n_samples, n_features)."""
+        """Return what the readings read, (n_samples, n_features)."""
         return self._sight().rows(pixels)
 
     def heat(self, pixels: Pixels) -> NDArray[np.float32]:
@@ -133,7 +133,8 @@ class PretrainedLearner:
         weights = pretrained_weights()
         network = restore_backbone(weights, device)
         bank, owners = _fit_bank(network, device, pixels, labels, rng)
-        X = _Sight(network, bank, device).rows(pixels, owners, verbose=verbose)
+        with progress("looking at photos", len(pixels), verbose=verbose) as advance:
+            X = _Sight(network, bank, device).rows(pixels, owners, advance)
         scaler = fit_principal_scaler(X, N_AXES)
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
@@ -223,8 +224,7 @@ class _Sight:
         self,
         pixels: Pixels,
         owners: NDArray[np.intp] | None = None,
-        *,
-        verbose: bool = False,
+        advance: Advance | None = None,
     ) -> NDArray[np.float32]:
         """Pooled features and the oddness of patches, (n_samples, 4297).
 
@@ -233,19 +233,20 @@ class _Sight:
         pixels : uint8 ndarray of shape (n_samples, height, width, 3)
         owners : ndarray of shape (n_patches,), optional
             Photos that the bank's patches come from; they do not count for those.
+        advance : callable, optional
+            Called after each photo.
         """
         everything = np.arange(len(pixels))
         parts = []
-        with progress("looking at photos", len(pixels), verbose=verbose) as advance:
-            for rows, features in _look(self._network, self._device, pixels, everything):
-                own = None
-                if owners is not None:
-                    own = torch.from_numpy(rows[:, None] == owners).to(self._device)
-                odd = oddness(self._distances(features, own))
-                part = torch.cat([features.pooled, odd[:, None]], dim=1)
-                parts.append(part.cpu().numpy())
-                for _ in rows:
-                    advance("")
+        for rows, features in _look(self._network, self._device, pixels, everything):
+            own = None
+            if owners is not None:
+                own = torch.from_numpy(rows[:, None] == owners).to(self._device)
+            odd = oddness(self._distances(features, own))
+            part = torch.cat([features.pooled, odd[:, None]], dim=1)
+            parts.append(part.cpu().numpy())
+            for _ in rows if advance else ():
+                advance("")
         return np.concatenate(parts)
 
     def heat(self, pixels: Pixels) -> NDArray[np.float32]:
