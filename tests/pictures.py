@@ -1,20 +1,22 @@
-"""Made pictures: stripes with noise, and on some a bright square, as arrays and files."""
+"""Made pictures: a glow with noise, and on some a bright square, as arrays and files."""
 
 import numpy as np
 
-SQUARE = 20
-
 
 def made_pictures(n_pictures, n_defects, seed, side=64):
-    """Pixels (n, side, side, 3), truth (n,) and corners of the squares (n, 2)."""
+    """Pixels (n, side, side, 3), truth (n,) and corners of the squares (n, 2).
+
+    Squares are a quarter of a picture wide, and stay away from its edges.
+    """
     rng = np.random.default_rng(seed)
-    stripes = 110 + 15 * np.sin(np.arange(side) / 3)[None, None, :, None]
-    pixels = stripes + rng.normal(0, 10, (n_pictures, side, side, 3))
+    y, x = np.mgrid[:side, :side] / side - 0.5
+    glow = 100 + 60 * np.exp(-8 * (y**2 + x**2))
+    pixels = glow[None, :, :, None] + rng.normal(0, 4, (n_pictures, side, side, 3))
     truth = rng.permutation(np.arange(n_pictures) < n_defects).astype(np.int8)
-    corners = rng.integers(0, side - SQUARE, (n_pictures, 2))
+    corners = rng.integers(side // 8, side - 3 * side // 8, (n_pictures, 2))
     for row in np.flatnonzero(truth):
         y, x = corners[row]
-        pixels[row, y : y + SQUARE, x : x + SQUARE] = 240
+        pixels[row, y : y + side // 4, x : x + side // 4] = 240
     return pixels.clip(0, 255).astype(np.uint8), truth, corners
 
 

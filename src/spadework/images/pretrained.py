@@ -245,8 +245,9 @@ class _Sight:
             odd = oddness(self._distances(features, own))
             part = torch.cat([features.pooled, odd[:, None]], dim=1)
             parts.append(part.cpu().numpy())
-            for _ in rows if advance else ():
-                advance("")
+            if advance is not None:
+                for _ in rows:
+                    advance("")
         return np.concatenate(parts)
 
     def heat(self, pixels: Pixels) -> NDArray[np.float32]:
