@@ -59,7 +59,7 @@ def moved_constants() -> Iterator[Moved]:
             (growing, "RANDOM_TREES"),
             (forest, "MAX_DRAWS"),
             (forest, "MAX_TREES"),
-            (forest, "JUDGED_ROWS"),
+            (readings, "JUDGED_ROWS"),
         ):
             value = getattr(module, name)
             yield Moved(module.__name__, name, type(value)(factor * value))

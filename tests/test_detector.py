@@ -27,8 +27,14 @@ def forest(**parameters):
 
 
 def network(**parameters):
+    """Algorithm 1 alone."""
     learner = NetworkLearner(
-        n_networks=1, max_epochs=6, warmup_epochs=2, batch_size=64, learning_rate=0.01
+        n_networks=1,
+        max_epochs=6,
+        warmup_epochs=2,
+        batch_size=64,
+        learning_rate=0.01,
+        judge=False,
     )
     return SPADE(learner=learner, random_state=0, **parameters)
 
@@ -310,6 +316,7 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
         "learner__max_epochs": 200,
         "learner__patience": 5,
         "learner__device": "auto",
+        "learner__judge": False,
     }
 
 

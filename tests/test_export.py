@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from conftest import N_FEATURES, in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner, __version__, export
+from spadework.core.curves import Curve
 from spadework.core.trees import FlatForest
 from spadework.errors import ExportError, InputError
 from spadework.export import export_onnx
@@ -36,8 +37,10 @@ def forest(**parameters):
     return SPADE(**{"learner": learner, "random_state": 0, **parameters})
 
 
-def network(**parameters):
-    learner = NetworkLearner(n_networks=2, max_epochs=2, warmup_epochs=1, batch_size=64)
+def network(*, judge=True, **parameters):
+    learner = NetworkLearner(
+        n_networks=2, max_epochs=2, warmup_epochs=1, batch_size=64, judge=judge
+    )
     return SPADE(**{"learner": learner, "random_state": 0, **parameters})
 
 
@@ -61,6 +64,7 @@ KINDS = {
     "network_PU": lambda: network().fit(X, in_setting(Y, "PU")),
     "network_NU": lambda: network().fit(X, in_setting(Y, "NU")),
     "network_PN": lambda: network(**STATED).fit(X, TRUTH),
+    "network_alone": lambda: network(judge=False).fit(X, Y),
     "network_minmax": lambda: network(scaling="minmax").fit(X, Y),
     "paper": lambda: SPADE.paper(learner__max_epochs=2, random_state=0).fit(X, Y),
 }
@@ -171,10 +175,11 @@ def test_trees_of_a_single_leaf_are_exported(path):
 def test_interpolation_is_that_of_numpy_to_the_last_bit(path, sizes):
     rng = np.random.default_rng(len(sizes))
     curves = [
-        (np.unique(rng.normal(size=n) ** 3), np.sort(rng.normal(size=n))) for n in sizes
+        Curve(np.unique(rng.normal(size=n) ** 3), np.sort(rng.normal(size=n)))
+        for n in sizes
     ]
     columns = []
-    for knots, _ in curves:
+    for knots in (curve.x for curve in curves):
         near = [knots, np.nextafter(knots, -9), np.nextafter(knots, 9)]
         others = rng.normal(scale=3, size=800 - 3 * len(knots))
         columns.append(np.concatenate([*near, others, [-1e30, 1e30]]))
@@ -198,7 +203,7 @@ def test_interpolation_is_that_of_numpy_to_the_last_bit(path, sizes):
     )
     session = onnxruntime.InferenceSession(made.SerializeToString())
     (found,) = session.run(None, {"values": values})
-    expected = [np.interp(values[:, i], *curve) for i, curve in enumerate(curves)]
+    expected = [np.interp(values[:, i], each.x, each.y) for i, each in enumerate(curves)]
     np.testing.assert_array_equal(found, np.stack(expected, axis=1))
 
 

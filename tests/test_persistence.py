@@ -30,8 +30,10 @@ def small(**parameters):
     return SPADE(**{"learner": learner, "random_state": 0, **parameters})
 
 
-def tiny_network():
-    return NetworkLearner(n_networks=2, max_epochs=2, warmup_epochs=1, batch_size=64)
+def tiny_network(*, judge=False):
+    return NetworkLearner(
+        n_networks=2, max_epochs=2, warmup_epochs=1, batch_size=64, judge=judge
+    )
 
 
 @cache
@@ -44,6 +46,8 @@ def model(kind="forest"):
         return small(one_class="svm", n_members=2).fit(X, y)
     if kind == "network":
         return small(learner=tiny_network()).fit(X, y)
+    if kind == "judged_network":
+        return small(learner=tiny_network(judge=True)).fit(X, y)
     if kind == "paper":
         return SPADE.paper(learner__max_epochs=2, random_state=0).fit(X, y)
     if kind == "named":
@@ -71,6 +75,7 @@ def model(kind="forest"):
 KINDS = (
     "forest",
     "network",
+    "judged_network",
     "paper",
     "isolation_forest",
     "svm",
@@ -701,7 +706,7 @@ def test_a_signed_file_without_an_attribute_is_refused_by_its_name(saved, name):
 @pytest.mark.parametrize("name", ["readings", "scaler"])
 def test_a_signed_file_without_a_part_of_the_forest_is_refused(saved, name):
     def change(header, arrays):
-        del find(header, "ForestModel")[name]
+        del find(header, "BlendedModel")[name]
 
     rewrite(saved, change)
     assert_refused(saved, name)
@@ -736,6 +741,28 @@ def device_of_another_world(header, arrays):
 )
 def test_a_signed_network_with_unsound_parts_is_refused(path, break_model):
     save(model("network"), path)
+    rewrite(path, break_model)
+    assert_refused(path, "model.spade")
+
+
+def layer_of_other_networks(header, arrays):
+    weights = find(header, "Perceptrons")["weights"]["$tuple"]
+    key = weights[0]["$array"]
+    arrays[key] = arrays[key][1:]
+
+
+def column_beyond_the_table(header, arrays):
+    key = find(header, "Perceptrons")["columns"]["$array"]
+    arrays[key] = arrays[key] + 1000
+
+
+@pytest.mark.parametrize(
+    "break_model",
+    [layer_of_other_networks, column_beyond_the_table],
+    ids=lambda change: change.__name__,
+)
+def test_signed_small_networks_with_unsound_parts_are_refused(path, break_model):
+    save(model("judged_network"), path)
     rewrite(path, break_model)
     assert_refused(path, "model.spade")
 

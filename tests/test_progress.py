@@ -29,6 +29,17 @@ def test_lines_come_now_and_then_while_the_work_lasts(caplog, monkeypatch):
     assert "digging: 1 of 2, 0 s left first" in caplog.text
 
 
+def test_nothing_is_said_of_what_is_left_where_that_is_not_known(caplog, monkeypatch):
+    monkeypatch.setattr("spadework.progress._LOG_SECONDS", 0.0)
+    with (
+        caplog.at_level(logging.INFO, logger="spadework"),
+        progress("digging", None, verbose=False) as advance,
+    ):
+        advance("9 holes")
+    assert "digging: 0 s 9 holes" in caplog.text
+    assert "left" not in caplog.text
+
+
 def test_nothing_is_printed(capsys):
     with progress("digging", 1, verbose=False) as advance:
         advance("")

@@ -191,7 +191,11 @@ class SPADE(AnomalyDetector):
         'majority'
         """
         literal = NetworkLearner(
-            n_networks=1, linear_code=False, warmup_epochs=0, max_epochs=200
+            n_networks=1,
+            linear_code=False,
+            warmup_epochs=0,
+            max_epochs=200,
+            judge=False,
         )
         paper = cls(
             learner=literal,

@@ -30,10 +30,11 @@ from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import write_whole
 from spadework.labels import LabelCensus
-from spadework.learners.blend import ForestModel, Oddness, ReadingModel
+from spadework.learners.blend import BlendedModel, Oddness, ReadingModel
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
+from spadework.learners.perceptrons import Perceptrons
 from spadework.table_model import Reference, TableModel
 from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
 from spadework.tables.encoding import Ignored, TableEncoder
@@ -49,12 +50,12 @@ _ESTIMATORS = {cls.__name__: cls for cls in (SPADE, ForestLearner, NetworkLearne
 _RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
+        BlendedModel,
         CategoryColumn,
         DateColumn,
         Evidence,
         FittedPseudoLabeler,
         FlatForest,
-        ForestModel,
         GaussianEnsemble,
         Ignored,
         IsolationForestMembers,
@@ -63,6 +64,7 @@ _RECORDS: dict[str, type[Any]] = {
         NetworkModel,
         NumberColumn,
         Oddness,
+        Perceptrons,
         PseudoLabels,
         QuantileScaler,
         ReadingModel,

@@ -15,8 +15,10 @@ _LOG_SECONDS = 10.0
 
 
 @contextmanager
-def progress(label: str, total: int, *, verbose: bool) -> Iterator[Advance]:
+def progress(label: str, total: int | None, *, verbose: bool) -> Iterator[Advance]:
     """Show the progress of ``total`` steps, at most; ending early is fine.
+
+    A total of None is not known.
 
     With ``verbose`` and a terminal on stderr a bar is drawn; otherwise a line is
     logged at the end and every ten seconds before (INFO, logger "spadework").
@@ -30,7 +32,7 @@ def progress(label: str, total: int, *, verbose: bool) -> Iterator[Advance]:
 
 
 @contextmanager
-def _bar(label: str, total: int) -> Iterator[Advance]:
+def _bar(label: str, total: int | None) -> Iterator[Advance]:
     """Draw a bar on stderr."""
     from rich.console import Console
     from rich.progress import (
@@ -57,7 +59,7 @@ def _bar(label: str, total: int) -> Iterator[Advance]:
 
 
 @contextmanager
-def _log_lines(label: str, total: int) -> Iterator[Advance]:
+def _log_lines(label: str, total: int | None) -> Iterator[Advance]:
     """Log a line now and then, and one at the end."""
     started = last = time.monotonic()
     done, latest = 0, ""
@@ -67,7 +69,11 @@ def _log_lines(label: str, total: int) -> Iterator[Advance]:
         done, latest = done + 1, note
         if time.monotonic() - last >= _LOG_SECONDS:
             last = time.monotonic()
-            left = (last - started) / done * max(0, total - done)
+            seconds = last - started
+            if total is None:
+                logger.info("%s: %.0f s %s", label, seconds, note)
+                return
+            left = seconds / done * max(0, total - done)
             logger.info("%s: %d of %d, %.0f s left %s", label, done, total, left, note)
 
     yield advance

@@ -71,7 +71,7 @@ def score_table(
             _,
             batches,
         ),
-        progress("scoring", 0, verbose=verbose) as advance,
+        progress("scoring", None, verbose=verbose) as advance,
     ):
         best: pa.Table | None = None
         for batch in batches:
@@ -203,7 +203,8 @@ class _Writer:
 
     def _open(self, schema: pa.Schema) -> Any:
         if self._suffix == ".parquet":
-            return pa_parquet.ParquetWriter(self._file, schema)
+            # Scores hardly repeat: to look for those that do takes most of the time.
+            return pa_parquet.ParquetWriter(self._file, schema, use_dictionary=False)
         delimiter = "\t" if self._suffix == ".tsv" else ","
         options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
         try:

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import worker_jobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 from test_xente import LATER, ROW, write
 
 from real_data import load_table
 from spadework.benchmark import measurement, methods, runs
-from spadework.benchmark.datasets import DATASETS, get_dataset
+from spadework.benchmark.datasets import DATASETS, ImageDataset, get_dataset
 from spadework.benchmark.measurement import (
     Run,
     auc_by_kind,
@@ -32,6 +34,7 @@ from spadework.benchmark.runs import Summary, plan, run_benchmark
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, get_table
 from spadework.benchmark.workers import JobError
+from spadework.core.trees import usable_cores
 from spadework.errors import DataError, InputError
 
 CHOSEN = {"tables": ["fraud"], "datasets": ["xente"], "methods": ["occ", "srr"]}
@@ -76,7 +79,7 @@ def executed(made_data, monkeypatch):
     """Run jobs in this process, and list those that were run."""
     begun = []
 
-    def run_here(work, next_job, on_end, *, n_workers, limit_seconds):
+    def run_here(work, next_job, on_end, *, n_workers, limit_seconds, hide_gpu):
         last = None
         while (job := next_job(last)) is not None:
             begun.append(job)
@@ -154,16 +157,6 @@ def test_a_run_on_real_data_beats_chance_on_given_and_missed_kinds(name):
     assert result.auc_given > 0.5
 
 
-def test_images_are_refused(monkeypatch, tmp_path):
-    monkeypatch.setenv("SPADEWORK_DATA", str(tmp_path))
-    for kind in ("train/good", "test/good", "test/crack"):
-        folder = tmp_path / "mvtec_ad" / "bottle" / kind
-        folder.mkdir(parents=True)
-        (folder / "000.png").touch()
-    with pytest.raises(InputError, match="mvtec_ad/bottle holds images"):
-        measurement._table.__wrapped__("mvtec_ad/bottle", None)
-
-
 @st.composite
 def scored_kinds(draw):
     """Scores with ties, kinds of which one is normal and one is not, and given ones."""
@@ -207,6 +200,7 @@ def test_a_plan_has_every_method_that_applies_and_no_other():
         for method in table.methods
         for seed in range(2)
         if column.setting in METHODS[method].settings
+        and (METHODS[method].make_images if column.photos else METHODS[method].make)
     ]
     planned = plan(seeds=2)
     assert Counter(run[:4] for run in planned) == Counter(expected)
@@ -405,6 +399,94 @@ def test_results_of_another_machine_count_as_found(executed, tmp_path, monkeypat
 def test_a_quick_look_draws_fewer_rows(executed, tmp_path):
     sweep(tmp_path, max_rows=100)
     assert {r.n_train + r.n_test for r in read_results(tmp_path)} == {100}
+
+
+# Photos
+
+
+@pytest.fixture(scope="session")
+def bottles(tmp_path_factory):
+    """Hold a made category: grey photos, and two types with a square on them."""
+    folder = tmp_path_factory.mktemp("photos")
+    rng = np.random.default_rng(0)
+    sizes = {"train/good": 18, "test/good": 6, "test/crack": 8, "test/hole": 8}
+    for kind, n_photos in sizes.items():
+        place = folder / "mvtec_ad" / "bottle" / kind
+        place.mkdir(parents=True)
+        for each in range(n_photos):
+            pixels = rng.normal(110, 10, (32, 32, 3)).clip(0, 255).astype(np.uint8)
+            if not kind.endswith("good"):
+                pixels[8:20, 8:20] = 250
+            Image.fromarray(pixels).save(place / f"{each:03}.png")
+    return folder
+
+
+@pytest.fixture
+def made_photos(bottles, executed, monkeypatch):
+    """Make the made bottles the only data there is; jobs run in this process."""
+    monkeypatch.setenv("SPADEWORK_DATA", str(bottles))
+    return executed
+
+
+def test_a_sweep_of_photos_splits_and_labels_them_as_the_paper_does(
+    made_photos, tmp_path
+):
+    summary = run_benchmark(
+        tmp_path,
+        tables=["images"],
+        datasets=["mvtec_ad/bottle", "mvtec_ad/cable"],
+        methods=["linear"],
+        seeds=1,
+        verbose=False,
+    )
+    assert summary == Summary(done=2, failed=0, found=0, absent=("mvtec_ad/cable",))
+    for result in read_results(tmp_path):
+        assert result.column == f"mvtec_ad-bottle-{result.scenario}"
+        assert (result.n_train, result.n_test) == (32, 8)
+        assert result.n_labeled_anomalies > 0
+        assert result.auc > 0.9
+        assert ("gpu" in result.versions) == torch.cuda.is_available()
+
+
+def test_photos_become_pixels_that_are_judged_by_features(made_photos):
+    table = measurement._table("mvtec_ad/bottle", None)
+    assert (table.X.shape, table.X.dtype) == ((40, 256, 256, 3), np.uint8)
+    assert table.judged_by.shape == (40, 4296)
+    assert table.train_share == 0.8
+    few = sample_rows(table, 10)
+    assert (len(few.X), few.judged_by.shape, few.train_share) == (10, (10, 4296), 0.8)
+
+
+def test_photos_come_after_tables_and_are_given_the_gpu(
+    executed, bottles, made_data, tmp_path, monkeypatch
+):
+    both = tmp_path / "data"
+    both.mkdir()
+    (both / "mvtec_ad").symlink_to(bottles / "mvtec_ad")
+    (both / "xente").symlink_to(made_data / "xente")
+    monkeypatch.setenv("SPADEWORK_DATA", str(both))
+    monkeypatch.setattr(runs, "_has_gpu", lambda: True)
+    begun = []
+
+    def note(work, next_job, on_end, *, n_workers, limit_seconds, hide_gpu):
+        begun.append((next_job(None).column.photos, n_workers, hide_gpu))
+
+    monkeypatch.setattr(runs, "run_jobs", note)
+    chosen = {"datasets": ["xente", "mvtec_ad/bottle"], "methods": ["spade", "srr"]}
+    run_benchmark(tmp_path / "default", **chosen)
+    run_benchmark(tmp_path / "three", **chosen, n_jobs=3)
+    cores = min(usable_cores(), 20)
+    assert begun == [(False, cores, True), (True, runs.GPU_JOBS, False)] + [
+        (photos, 3, not photos) for photos in (False, True)
+    ]
+
+
+def test_photos_are_absent_where_nothing_can_read_them(
+    made_photos, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(ImageDataset, "libraries", ("no_such_one",))
+    summary = run_benchmark(tmp_path, tables=["images"], datasets=["mvtec_ad/bottle"])
+    assert summary == Summary(done=0, failed=0, found=0, absent=("mvtec_ad/bottle",))
 
 
 # Real processes

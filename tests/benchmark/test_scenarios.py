@@ -1,5 +1,7 @@
 """Scenarios label the rows they say, hide the rest, and keep test rows apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -138,6 +140,56 @@ def test_time_varying_labels_the_earliest_rows():
 def test_time_varying_needs_a_table_in_order():
     with pytest.raises(InputError, match="order of time"):
         scenarios.time_varying(made_table(), 0)
+
+
+@pytest.mark.parametrize("scenario", DRAWN)
+@given(seed=seeds, share=st.floats(0.2, 0.9), n_rows=st.integers(100, 300))
+@settings(max_examples=10, deadline=None)
+def test_a_share_of_the_rows_trains_and_the_others_test(scenario, seed, share, n_rows):
+    table = replace(made_table(n_rows, seed), train_share=share)
+    trial = scenario(table, seed)
+    assert len(trial.X) == len(trial.y) == int(share * n_rows)
+    assert sorted([*trial.X[:, 0], *trial.X_test[:, 0]]) == list(range(n_rows))
+    kinds = scenarios.training_kinds(table, seed)
+    np.testing.assert_array_equal(kinds, train_kinds(table, trial))
+
+
+@given(n_rows=st.integers(1, 2_000_000))
+def test_by_default_half_of_the_rows_trains_the_smaller_one(n_rows):
+    table = scenarios.LabeledTable(np.zeros((1, 1)), np.zeros(1, dtype=int), given=())
+    assert int(table.train_share * n_rows) == n_rows // 2
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.5, np.nan])
+def test_a_share_that_leaves_one_side_empty_is_refused(share):
+    with pytest.raises(InputError, match="between 0 and 1"):
+        replace(made_table(), train_share=share)
+
+
+@pytest.mark.parametrize("scenario", [scenarios.easiness, scenarios.high_risk])
+def test_what_is_easy_is_judged_by_other_columns_where_there_are_some(scenario):
+    table = made_table()
+    blank = replace(table, X=np.stack([table.X[:, 0], np.zeros(400)], axis=1))
+    seen = replace(blank, judged_by=table.X)
+    np.testing.assert_array_equal(scenario(seen, 0).y, scenario(table, 0).y)
+    assert (scenario(seen, 0).y != scenario(blank, 0).y).any()
+    np.testing.assert_array_equal(scenario(seen, 0).X, scenario(blank, 0).X)
+
+
+def test_photos_may_be_the_rows_of_a_table():
+    pixels = np.zeros((400, 4, 4, 3), dtype=np.uint8)
+    pixels[:, 0, 0, 0] = np.arange(400) // 2
+    table = made_table()
+    trial = scenarios.easiness(replace(table, X=pixels, judged_by=table.X), 0)
+    assert trial.X.dtype == np.uint8
+    assert trial.X.shape[1:] == trial.X_test.shape[1:] == (4, 4, 3)
+    numbers = scenarios.easiness(table, 0).X[:, 0]
+    np.testing.assert_array_equal(trial.X[:, 0, 0, 0], numbers // 2)
+
+
+def test_what_rows_are_judged_by_has_as_many_rows():
+    with pytest.raises(InputError, match="400 rows, got 3"):
+        replace(made_table(), judged_by=np.zeros((3, 1)))
 
 
 def test_a_table_needs_one_kind_per_row():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spadework.benchmark.sweeps import SWEEPS, logged_sweep, read_sweeps
+from spadework.benchmark.sweeps import SWEEPS, Sweep, logged_sweep, read_sweeps
 from spadework.errors import DataError
 
 
@@ -15,12 +15,18 @@ def test_a_sweep_that_is_broken_off_is_noted_with_the_runs_that_ended(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    with logged_sweep(tmp_path, 2) as ended:
+    with logged_sweep(tmp_path, 2, gpu=True) as ended:
         ended()
     first, second = read_sweeps(tmp_path)
     assert (first.n_runs, first.n_cores) == (2, 3)
     assert (second.n_runs, second.n_cores) == (1, 2)
+    assert (first.gpu, second.gpu) == (False, True)
     assert 0 <= first.seconds < 60
+
+
+def test_a_line_from_before_gpus_were_noted_is_read(tmp_path):
+    (tmp_path / SWEEPS).write_text('{"n_runs": 1, "n_cores": 4, "seconds": 2.0}\n')
+    assert read_sweeps(tmp_path) == [Sweep(1, 4, 2.0, gpu=False)]
 
 
 def test_a_sweep_without_a_run_leaves_nothing(tmp_path):

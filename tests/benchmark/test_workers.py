@@ -107,6 +107,22 @@ def test_an_error_at_our_end_is_raised_and_ends_the_processes():
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.parametrize(("hide_gpu", "seen"), [(True, ""), (False, "7")])
+def test_workers_see_a_gpu_only_where_it_is_not_hidden(monkeypatch, hide_gpu, seen):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
+    jobs, ended = iter(["one"]), []
+    run_jobs(
+        worker_jobs.visible_gpus,
+        lambda last: next(jobs, None),
+        lambda job, answer: ended.append(answer),
+        n_workers=1,
+        limit_seconds=PATIENCE,
+        hide_gpu=hide_gpu,
+    )
+    assert ended == [seen]
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "7"
+
+
 def test_a_worker_computes_on_one_thread_and_the_environment_is_left_as_it_was(
     monkeypatch,
 ):

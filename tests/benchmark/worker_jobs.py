@@ -17,6 +17,10 @@ def cores(_):
     return os.getpid(), sorted(os.sched_getaffinity(0))
 
 
+def visible_gpus(_):
+    return os.environ["CUDA_VISIBLE_DEVICES"]
+
+
 def do_as_told(job):
     """Behave badly in the way that the job says, or give it back."""
     if job == "raise":

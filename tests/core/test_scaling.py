@@ -11,6 +11,7 @@ from spadework.core.scaling import (
     NORMAL_LIMIT,
     MinMaxScaler,
     QuantileScaler,
+    fit_principal_scaler,
     fit_scaler,
 )
 from spadework.errors import InputError
@@ -190,3 +191,19 @@ def test_a_minmax_scaler_without_positive_spans_is_refused(span):
 def test_quantile_knots_that_do_not_rise_are_refused(knots):
     with pytest.raises(InputError, match="knots must rise along each column"):
         QuantileScaler(np.array(knots))
+
+
+def test_principal_axes_are_uncorrelated_and_of_variance_one():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(80, 3)) @ rng.normal(size=(3, 200))).astype(np.float32)
+    scaler = fit_principal_scaler(X, 3)
+    codes = scaler.transform(X)
+    assert np.allclose(np.cov(codes.T, ddof=0), np.eye(3), atol=0.01)
+    assert scaler.n_features == 200
+
+
+def test_there_are_no_more_principal_axes_than_rows_differ_in():
+    X = np.random.default_rng(0).normal(size=(4, 50)).astype(np.float32)
+    assert fit_principal_scaler(X, 16).transform(X).shape == (4, 3)
+    flat = np.outer(np.arange(10.0), np.ones(5)).astype(np.float32)
+    assert fit_principal_scaler(flat, 4).transform(flat).shape == (10, 1)

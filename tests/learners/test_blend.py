@@ -8,7 +8,7 @@ from scipy.special import logit
 
 from spadework.core.trees import FlatForest
 from spadework.errors import InputError
-from spadework.learners.blend import ForestModel, GrownReading, ReadingModel, fit_reading
+from spadework.learners.blend import BlendedModel, GrownReading, ReadingModel, fit_reading
 
 STUMP = FlatForest(
     n_features=1,
@@ -59,7 +59,7 @@ def test_a_blend_is_the_weighted_mean_of_ranks():
     models = (reading(spread, weight=0.75), reading(spread**2, weight=0.25))
     shares = [np.array([0.4, 0.8]), np.array([0.1, 0.6])]
     expected = 0.75 * models[0].rank(shares[0]) + 0.25 * models[1].rank(shares[1])
-    blended = ForestModel(models, scaler=None).blend(shares)
+    blended = BlendedModel(models, scaler=None).blend(shares)
     np.testing.assert_allclose(blended, expected)
 
 

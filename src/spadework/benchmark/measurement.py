@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import time
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -16,11 +17,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import spadework
 from spadework.benchmark.datasets import get_dataset
+from spadework.benchmark.image_datasets import LabeledImages
 from spadework.benchmark.methods import METHODS
 from spadework.benchmark.results import FAILED, Result
 from spadework.benchmark.scenarios import LabeledTable, Trial
 from spadework.benchmark.tables import Column
-from spadework.errors import DataError, InputError
+from spadework.errors import DataError
 from spadework.labels import ANOMALY, NORMAL
 from spadework.version import __version__
 
@@ -40,7 +42,7 @@ class Run(NamedTuple):
 def execute(run: Run) -> Result:
     """Fit, score and measure; called in a process of its own."""
     trial = _trial(run.column, run.seed, run.max_rows)
-    detector = METHODS[run.method].make(run.seed)
+    detector = METHODS[run.method].detector(run.seed, photos=run.column.photos)
     _forget_peak_memory()
     start = time.perf_counter()
     detector.fit(trial.X, trial.y)
@@ -65,7 +67,7 @@ def execute(run: Run) -> Result:
         n_labeled_anomalies=int((trial.y == ANOMALY).sum()),
         n_labeled_normals=int((trial.y == NORMAL).sum()),
         config={name: repr(value) for name, value in detector.get_params().items()},
-        versions=versions(),
+        versions=versions() | (_gpu() if run.column.photos else {}),
     )
 
 
@@ -119,8 +121,11 @@ def _trial(column: Column, seed: int, max_rows: int | None) -> Trial:
 @lru_cache(maxsize=1)
 def _table(name: str, max_rows: int | None) -> LabeledTable:
     table = get_dataset(name).load()
-    if not isinstance(table, LabeledTable):
-        raise InputError(f"{name} holds images; this benchmark runs on tables")
+    if isinstance(table, LabeledImages):
+        # Tables need neither Pillow nor a pretrained network.
+        from spadework.benchmark.photo_tables import read_table
+
+        table = read_table(table)
     return table if max_rows is None else sample_rows(table, max_rows)
 
 
@@ -131,7 +136,13 @@ def sample_rows(table: LabeledTable, max_rows: int) -> LabeledTable:
     rng = np.random.default_rng(0)
     rows = np.sort(rng.choice(len(table.X), max_rows, replace=False))
     n_train = None if table.n_train is None else int((rows < table.n_train).sum())
-    return LabeledTable(table.X[rows], table.kind[rows], table.given, n_train)
+    return replace(
+        table,
+        X=table.X[rows],
+        kind=table.kind[rows],
+        n_train=n_train,
+        judged_by=None if table.judged_by is None else table.judged_by[rows],
+    )
 
 
 def identity(run: Run) -> dict[str, Any]:
@@ -168,6 +179,13 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _gpu() -> dict[str, str]:
+    """Name the GPU that detectors on photos take where there is one."""
+    import torch
+
+    return {"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {}
 
 
 def source_digest() -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 from spadework.base import AnomalyDetector
 from spadework.core.trust import READINGS
@@ -20,6 +20,9 @@ _PNU, _PU, _NU = ("PNU",), ("PNU", "PU"), ("PNU", "NU")
 _ALL = ("PNU", "PU", "NU")
 
 
+Make = Callable[[int], AnomalyDetector]
+
+
 @dataclass(frozen=True)
 class Method:
     """A detector under a name.
@@ -30,22 +33,33 @@ class Method:
         In file names and options.
     label : str
         In tables.
-    make : callable
-        Takes a seed and returns an unfitted detector.
+    make : callable, optional
+        Takes a seed and returns an unfitted detector for tables; None where the idea
+        is for photos only.
     settings : tuple of str
         Label settings in which it can be used.
     paper : str, optional
         Its row in the paper's tables.
     library : str, optional
         What must be installed beyond our own dependencies.
+    make_images : callable, optional
+        The same idea for photos, as ``make``; None where there is none.
     """
 
     name: str
     label: str
-    make: Callable[[int], AnomalyDetector]
+    make: Make | None
     settings: tuple[str, ...]
     paper: str | None = None
     library: str | None = None
+    make_images: Make | None = None
+
+    def detector(self, seed: int, *, photos: bool = False) -> AnomalyDetector:
+        """Return an unfitted detector for tables or for photos."""
+        make = self.make_images if photos else self.make
+        if make is None:
+            raise InputError(f"{self.name} is not for {'photos' if photos else 'tables'}")
+        return make(seed)
 
     def is_available(self) -> bool:
         """Tell whether its library is installed."""
@@ -91,7 +105,26 @@ def _paper(seed: int, ablation: str | None = None, **parameters: Any) -> Anomaly
     return SPADE.paper(random_state=seed, **changes, **parameters)
 
 
-def _baseline(name: str, **parameters: Any) -> Callable[[int], AnomalyDetector]:
+def _photos(name: str, **parameters: Any) -> Make:
+    """Return a maker of ImageSPADE with ``module.Class`` as its learner."""
+
+    def make(seed: int) -> AnomalyDetector:
+        from spadework.images.detector import ImageSPADE
+
+        module, class_name = name.split(".")
+        learner = getattr(import_module(f"spadework.images.{module}"), class_name)
+        return ImageSPADE(learner=learner(**parameters), random_state=seed)
+
+    return make
+
+
+def _image_spade(seed: int, learner: Literal["pretrained", "paper"]) -> AnomalyDetector:
+    from spadework.images.detector import ImageSPADE
+
+    return ImageSPADE(learner=learner, random_state=seed)
+
+
+def _baseline(name: str, **parameters: Any) -> Make:
     """Return a maker of ``module.Class`` among the baselines, imported when called."""
 
     def make(seed: int) -> AnomalyDetector:
@@ -133,19 +166,41 @@ def _one_class_both_ways(name: str, label: str, model: str) -> list[Method]:
 
 
 _SPADES = [
-    Method("spade", "SPADE (ours)", _spade, _ALL, "SPADE"),
-    Method("spade_paper", "SPADE as published", _paper, _ALL, "SPADE"),
+    Method(
+        "spade",
+        "SPADE (ours)",
+        _spade,
+        _ALL,
+        "SPADE",
+        make_images=partial(_image_spade, learner="pretrained"),
+    ),
+    Method(
+        "spade_paper",
+        "SPADE as published",
+        _paper,
+        _ALL,
+        "SPADE",
+        make_images=partial(_image_spade, learner="paper"),
+    ),
     Method("spade_network", "SPADE, network", partial(_spade, learner="network"), _ALL),
 ]
 
 _PAPER_BASELINES = [
-    Method("supervised", "Supervised", _supervised(), _PNU, "Supervised"),
+    Method(
+        "supervised",
+        "Supervised",
+        _supervised(),
+        _PNU,
+        "Supervised",
+        make_images=_photos("baselines.SupervisedLearner"),
+    ),
     Method(
         "negative_supervised",
         "Negative Supervised",
         _supervised(unlabeled="normal"),
         _PU,
         "Negative Supervised",
+        make_images=_photos("baselines.SupervisedLearner", unlabeled="normal"),
     ),
     Method("occ", "OCC", _one_class(), _NU, "OCC"),
     Method(
@@ -154,9 +209,15 @@ _PAPER_BASELINES = [
         _one_class(unlabeled="normal"),
         _ALL,
         "Negative OCC",
+        make_images=_photos("baselines.OneClassLearner"),
     ),
     Method(
-        "srr", "Unsupervised OCC (SRR)", _baseline("srr.SRR"), _ALL, "Unsupervised OCC"
+        "srr",
+        "Unsupervised OCC (SRR)",
+        _baseline("srr.SRR"),
+        _ALL,
+        "Unsupervised OCC",
+        make_images=_photos("baselines.OneClassLearner", refined=True),
     ),
     Method("vime", "VIME", _baseline("vime.VIME"), _PNU, "VIME"),
     Method("dann", "DANN", _baseline("dann.DANN"), _PNU, "DANN"),
@@ -197,6 +258,31 @@ _OTHER_BASELINES = [
         "Negative XGBOD-style",
         _xgbod(unlabeled="normal"),
         _PU,
+    ),
+]
+
+_FOR_PHOTOS = [
+    Method(
+        "fixmatch",
+        "FixMatch",
+        None,
+        _PNU,
+        "FixMatch",
+        make_images=_photos("fixmatch.FixMatchLearner"),
+    ),
+    Method(
+        "linear",
+        "Logistic regression on pretrained features",
+        None,
+        _PNU,
+        make_images=_photos("pretrained.PretrainedLearner", readings=("labels",)),
+    ),
+    Method(
+        "patches",
+        "Distance of pretrained patches",
+        None,
+        _ALL,
+        make_images=_photos("pretrained.PretrainedLearner", readings=("patches",)),
     ),
 ]
 
@@ -244,6 +330,7 @@ METHODS: dict[str, Method] = {
         *_SPADES,
         *_PAPER_BASELINES,
         *_OTHER_BASELINES,
+        *_FOR_PHOTOS,
         *_ABLATIONS,
         *_ALPHAS,
         *_PARTS,
@@ -254,6 +341,11 @@ COMPARED: tuple[str, ...] = tuple(
     method.name for method in (*_SPADES, *_PAPER_BASELINES, *_OTHER_BASELINES)
 )
 """Methods of the comparison tables."""
+
+IMAGE_COMPARED: tuple[str, ...] = tuple(
+    name for name, method in METHODS.items() if method.make_images
+)
+"""Methods of the comparison on photos."""
 
 SPADES: tuple[str, ...] = tuple(method.name for method in _SPADES)
 """Forms of SPADE among them; the others are what it is compared with."""

@@ -108,7 +108,7 @@ def precision_curve(table: LabeledTable, seed: int) -> PrecisionCurve:
     )
 
 
-def score_by_members(detector: SPADE, X: NDArray[np.floating]) -> MemberScores:
+def score_by_members(detector: SPADE, X: NDArray[np.number]) -> MemberScores:
     """Score rows by each one-class classifier of a fitted detector."""
     labeler = detector.pseudo_labeler_
     if labeler is None:

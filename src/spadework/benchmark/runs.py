@@ -8,6 +8,7 @@ by copying files.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,12 +31,15 @@ from spadework.progress import progress
 
 SEEDS = 5
 LIMIT_SECONDS = 3600.0
+GPU_JOBS = 4
+"""Runs that share a GPU by default: one alone leaves it idle while it reads photos."""
 
 
 class Summary(NamedTuple):
     """How a sweep went: runs done, failed and found done, and what was not here.
 
-    ``absent`` names data sets without files and methods without their library.
+    ``absent`` names data sets without files, or without what reads them, and methods
+    without their library.
     """
 
     done: int
@@ -59,6 +63,8 @@ def run_benchmark(
 ) -> Summary:
     """Run what is chosen and not yet there, each run on one core.
 
+    Runs on photos come after those on tables, and share the GPU where there is one.
+
     Parameters
     ----------
     folder : path
@@ -71,7 +77,7 @@ def run_benchmark(
         Draw this many rows, at most, of a data set: for a quick look. Results of
         different sizes do not belong into one folder.
     n_jobs : int, optional
-        Runs at a time; by default as many as there are cores.
+        Runs at a time; by default as many as there are cores, and 4 on a GPU.
     limit_seconds : float
         Time that a run may take.
     retry_failed : bool
@@ -97,11 +103,44 @@ def run_benchmark(
     asked = _by_question(
         run for run in missing if not _take_over(run, twins[_question(run)], folder)
     )
-    queue = _Queue([runs[0] for runs in asked.values()])
+    n_failed = sum(
+        _sweep(
+            {
+                what: runs
+                for what, runs in asked.items()
+                if runs[0].column.photos == photos
+            },
+            folder,
+            photos=photos,
+            n_jobs=n_jobs,
+            limit_seconds=limit_seconds,
+            verbose=verbose,
+        )
+        for photos in (False, True)
+    )
+    found = sum(_is_done(run, folder, retry_failed=False) for run in wanted)
+    found -= len(missing)
+    return Summary(len(missing) - n_failed, n_failed, found, tuple(sorted(absent)))
+
+
+def _sweep(
+    asked: dict[Any, list[Run]],
+    folder: Path,
+    *,
+    photos: bool,
+    n_jobs: int | None,
+    limit_seconds: float,
+    verbose: bool,
+) -> int:
+    """Run each question once and write all its results; return how many failed."""
+    if not asked:
+        return 0
     n_failed = 0
-    n_workers = min(n_jobs or usable_cores(), len(asked))
+    queue = _Queue([runs[0] for runs in asked.values()])
+    gpu = photos and _has_gpu()
+    n_workers = min(n_jobs or (GPU_JOBS if gpu else usable_cores()), len(asked))
     with (
-        logged_sweep(folder, n_workers) as ended,
+        logged_sweep(folder, n_workers, gpu=gpu) as ended,
         progress("benchmark", len(asked), verbose=verbose) as advance,
     ):
 
@@ -122,10 +161,16 @@ def run_benchmark(
             on_end,
             n_workers=n_workers,
             limit_seconds=limit_seconds,
+            hide_gpu=not photos,
         )
-    found = sum(_is_done(run, folder, retry_failed=False) for run in wanted)
-    found -= len(missing)
-    return Summary(len(missing) - n_failed, n_failed, found, tuple(sorted(absent)))
+    return n_failed
+
+
+def _has_gpu() -> bool:
+    """Tell whether detectors on photos will find a GPU."""
+    import torch
+
+    return torch.cuda.is_available()
 
 
 def plan(
@@ -203,12 +248,18 @@ def _trial_of(run: Run) -> tuple[Any, ...]:
 
 
 def _absent(runs: list[Run]) -> set[str]:
-    """Pick the data sets whose files, and the methods whose library, are not here."""
+    """Pick the data sets that cannot be read, and the methods without their library."""
     datasets = {run.column.dataset for run in runs}
     methods = {run.method for run in runs}
-    return {name for name in datasets if get_dataset(name).find() is None} | {
+    return {name for name in datasets if not _can_read(name)} | {
         name for name in methods if not METHODS[name].is_available()
     }
+
+
+def _can_read(name: str) -> bool:
+    """Tell whether the files of a data set, and what reads them, are here."""
+    dataset = get_dataset(name)
+    return dataset.find() is not None and all(map(find_spec, dataset.libraries))
 
 
 def _is_done(run: Run, folder: Path, retry_failed: bool) -> bool:

@@ -28,25 +28,41 @@ class LabeledTable:
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
+        Or the pixels of photos, (n_samples, height, width, 3).
     kind : ndarray of shape (n_samples,)
         0 for normal rows, 1, 2, ... for the kinds of anomaly.
     given : tuple of int
         Kinds that labelers know; the others are new.
     n_train : int, optional
         Where the table comes split, or in order of time: the first rows train.
-        Without it, a random half does.
+        Without it, a random share does.
+    train_share : float
+        That share.
+    judged_by : ndarray of shape (n_samples, n_columns), optional
+        What the logistic regression sees that tells easy and risky rows; X if None.
     """
 
-    X: NDArray[np.floating]
+    X: NDArray[np.number]
     kind: Kinds
     given: tuple[int, ...]
     n_train: int | None = None
+    train_share: float = 0.5
+    judged_by: NDArray[np.floating] | None = None
 
     def __post_init__(self) -> None:
         if len(self.X) != len(self.kind):
             raise InputError(
                 f"a table needs one kind per row: {len(self.X)} rows, "
                 f"{len(self.kind)} kinds"
+            )
+        if self.judged_by is not None and len(self.judged_by) != len(self.X):
+            raise InputError(
+                f"judged_by needs one row for each of the table: {len(self.X)} rows, "
+                f"got {len(self.judged_by)}"
+            )
+        if not 0 < self.train_share < 1:
+            raise InputError(
+                f"train_share must be between 0 and 1; got {self.train_share!r}"
             )
 
 
@@ -57,9 +73,9 @@ class Trial(NamedTuple):
     which kinds of anomaly could have been labeled.
     """
 
-    X: NDArray[np.floating]
+    X: NDArray[np.number]
     y: Labels
-    X_test: NDArray[np.floating]
+    X_test: NDArray[np.number]
     kind_test: Kinds
     given: tuple[int, ...]
 
@@ -148,7 +164,8 @@ def _split(
     if table.n_train is not None:
         order, n_train = np.arange(len(table.X)), table.n_train
     else:
-        order, n_train = rng.permutation(len(table.X)), len(table.X) // 2
+        order = rng.permutation(len(table.X))
+        n_train = int(table.train_share * len(table.X))
     return order[:n_train], order[n_train:]
 
 
@@ -168,5 +185,6 @@ def _trial(
 def _logistic_risk(table: LabeledTable, train: NDArray[np.intp]) -> NDArray[np.float64]:
     """Probability of an anomaly by a logistic regression on the full truth."""
     model = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=1000))
-    X, anomalous = table.X[train], table.kind[train] > 0
+    seen = table.X if table.judged_by is None else table.judged_by
+    X, anomalous = seen[train], table.kind[train] > 0
     return model.fit(X, anomalous).predict_proba(X)[:, 1]

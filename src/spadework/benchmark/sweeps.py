@@ -13,15 +13,21 @@ SWEEPS = "sweeps.jsonl"
 
 
 class Sweep(NamedTuple):
-    """Runs that ended, on how many cores at a time, and the seconds from start to end."""
+    """Runs that ended, on how many cores at a time, and the seconds from start to end.
+
+    ``gpu`` says whether those runs shared a GPU.
+    """
 
     n_runs: int
     n_cores: int
     seconds: float
+    gpu: bool = False
 
 
 @contextmanager
-def logged_sweep(folder: Path, n_cores: int) -> Iterator[Callable[[], None]]:
+def logged_sweep(
+    folder: Path, n_cores: int, *, gpu: bool = False
+) -> Iterator[Callable[[], None]]:
     """Yield what is called at the end of each run; note the sweep, broken off or not."""
     n_runs, start = 0, time.perf_counter()
 
@@ -33,7 +39,7 @@ def logged_sweep(folder: Path, n_cores: int) -> Iterator[Callable[[], None]]:
         yield ended
     finally:
         if n_runs:
-            sweep = Sweep(n_runs, n_cores, round(time.perf_counter() - start, 1))
+            sweep = Sweep(n_runs, n_cores, round(time.perf_counter() - start, 1), gpu)
             with (folder / SWEEPS).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(sweep._asdict()) + "\n")
 
@@ -46,7 +52,7 @@ def read_sweeps(folder: Path) -> list[Sweep]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         sweeps = [Sweep(**json.loads(line)) for line in lines]
-        if not all(n > 0 and cores > 0 and s >= 0 for n, cores, s in sweeps):
+        if not all(n > 0 and cores > 0 and s >= 0 for n, cores, s, _ in sweeps):
             raise ValueError("a sweep has runs, cores and seconds above zero")
     except (ValueError, TypeError) as error:
         raise DataError(f"{path} is not a list of sweeps: {error}. Remove it") from error

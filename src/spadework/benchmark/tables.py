@@ -4,7 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from spadework.benchmark import scenarios
-from spadework.benchmark.methods import ABLATED, COMPARED, METHODS, PARTS, SWEPT
+from spadework.benchmark.image_datasets import MVTEC_CATEGORIES
+from spadework.benchmark.methods import (
+    ABLATED,
+    COMPARED,
+    IMAGE_COMPARED,
+    METHODS,
+    PARTS,
+    SWEPT,
+)
 from spadework.benchmark.scenarios import LabeledTable, Trial
 from spadework.errors import InputError
 
@@ -32,13 +40,15 @@ SCENARIOS: dict[str, Scenario] = {
 class Column:
     """A data set under a scenario: one column of a table.
 
-    ``key`` names it in file names and in the paper's tables.
+    ``key`` names it in file names and in the paper's tables. ``photos`` says what the
+    data set is of.
     """
 
     key: str
     dataset: str
     scenario: str
     share: float
+    photos: bool = False
 
     @property
     def setting(self) -> str:
@@ -60,11 +70,16 @@ class Table:
     methods: tuple[str, ...]
 
     def applies(self, column: Column, method: str) -> bool:
-        """Tell whether a method can be used in the setting of a column."""
-        return column.setting in METHODS[method].settings
+        """Tell whether a method can be used on the data and labels of a column."""
+        found = METHODS[method]
+        make = found.make_images if column.photos else found.make
+        return make is not None and column.setting in found.settings
 
 
 _DATASETS = ("thyroid", "drug", "covertype")
+_PHOTOS = ("magnetic_tile", *(f"mvtec_ad/{category}" for category in MVTEC_CATEGORIES))
+PHOTO_SHARE = 0.2
+IMAGES = "images"
 
 
 def get_table(name: str) -> Table:
@@ -97,6 +112,21 @@ def _by_scenario(names: tuple[str, ...]) -> tuple[Column, ...]:
         Column(f"{dataset}-{name}", dataset, name, SCENARIOS[name].share)
         for name in names
         for dataset in _DATASETS
+    )
+
+
+def _photos() -> tuple[Column, ...]:
+    """One column per scenario and set of photos, whose names may have a slash."""
+    return tuple(
+        Column(
+            f"{name.replace('/', '-')}-{scenario}",
+            name,
+            scenario,
+            PHOTO_SHARE,
+            photos=True,
+        )
+        for scenario in ("new_types", "easiness")
+        for name in _PHOTOS
     )
 
 
@@ -153,5 +183,11 @@ TABLES: dict[str, Table] = {
             PARTS,
         ),
         Table("alpha", "Weight of the pseudo-labels", _plain("new_types"), SWEPT),
+        Table(
+            IMAGES,
+            "Photos: new types, and labels on easy ones",
+            _photos(),
+            IMAGE_COMPARED,
+        ),
     )
 }

@@ -18,12 +18,13 @@ _ONE_CORE = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    "CUDA_VISIBLE_DEVICES": "",
 }
 """Libraries start their threads when they are imported, which is before a worker can
-keep to its core: on 16 cores, 16 workers of 16 threads each would wait for each other.
-Nor do workers share a GPU: networks for tables are so small that one alone trains on it
-no faster than on one core."""
+keep to its core: on 16 cores, 16 workers of 16 threads each would wait for each other."""
+
+_NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+"""Workers on tables do not share a GPU: networks for tables are so small that one alone
+trains on it no faster than on one core."""
 
 
 class JobError(Exception):
@@ -78,6 +79,7 @@ def run_jobs(
     *,
     n_workers: int,
     limit_seconds: float,
+    hide_gpu: bool = True,
 ) -> None:
     """Run jobs until there are none left.
 
@@ -89,6 +91,8 @@ def run_jobs(
         Given the last job of a worker, or None, returns its next one, or None.
     on_end : callable
         Called in this process with a job and what ``work`` returned, or a `JobError`.
+    hide_gpu : bool
+        Keep the processes from a GPU; otherwise all of them share it.
     """
     lock = threading.Lock()
     stopped = threading.Event()
@@ -115,7 +119,8 @@ def run_jobs(
             failures.append(error)
             stopped.set()
 
-    with _workers(work, n_workers) as workers:
+    environment = _ONE_CORE | (_NO_GPU if hide_gpu else {})
+    with _environment(environment), _workers(work, n_workers) as workers:
         threads = [
             threading.Thread(target=drive, args=(worker,), daemon=True)
             for worker in workers
@@ -135,13 +140,12 @@ def run_jobs(
 def _workers(work: Work, n_workers: int) -> Iterator[list[Worker]]:
     """Start workers and end them, come what may."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
-    with _environment(_ONE_CORE):
-        workers = [Worker(work, cores[each % len(cores)]) for each in range(n_workers)]
-        try:
-            yield workers
-        finally:
-            for worker in workers:
-                worker.stop()
+    workers = [Worker(work, cores[each % len(cores)]) for each in range(n_workers)]
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            worker.stop()
 
 
 @contextmanager

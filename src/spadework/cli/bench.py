@@ -41,7 +41,8 @@ def run(
         int | None, typer.Option(help="Seeds 0 to N - 1 (5 by default).")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Runs at a time (one for each core).")
+        int | None,
+        typer.Option(help="Runs at a time (one for each core; 4 on a GPU)."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the results (experiments).")
@@ -134,8 +135,10 @@ def list_names() -> None:
         keys = ", ".join(column.key for column in each.columns)
         tables.add_row(each.name, each.title, keys)
     console.print(tables)
-    methods = Table("method", "what", "settings", "needs")
+    methods = Table("method", "what", "for", "settings", "needs")
     for each in METHODS.values():
         settings = ", ".join(each.settings)
-        methods.add_row(each.name, each.label, settings, each.library or "")
+        makers = {"tables": each.make, "photos": each.make_images}
+        use = ", ".join(name for name, make in makers.items() if make)
+        methods.add_row(each.name, each.label, use, settings, each.library or "")
     console.print(methods)

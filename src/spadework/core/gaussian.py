@@ -25,7 +25,10 @@ RIDGE = 1e-6
 members with fewer rows than columns still have a density. Features are scaled
 to order one before they come here."""
 
-_CHUNK_ROWS = 4096
+_CHUNK_ROWS, _SCORED_ROWS = 4_096, 1_024
+
+_ALONE = 1 << 18
+"""Multiplications that BLAS does not share out among threads."""
 
 
 @dataclass(frozen=True)
@@ -148,15 +151,30 @@ def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floa
         )
     centre, whitening, log_norms = whiten(ensemble)
     scores = np.empty((len(X), n_members))
-    for start in range(0, len(X), _CHUNK_ROWS):
-        rows = slice(start, start + _CHUNK_ROWS)
-        chunk = np.ones((len(X[rows]), n_features + 1))
-        np.subtract(X[rows], centre, out=chunk[:, :-1])
-        white = (chunk @ whitening).reshape(-1, n_members, n_features)  # (m, K, d)
-        np.einsum("mkd,mkd->mk", white, white, out=scores[rows])
+    size = _product_rows(*whitening.shape)
+    chunk = np.ones((_SCORED_ROWS, n_features + 1))
+    for start in range(0, len(X), _SCORED_ROWS):
+        rows = X[start : start + _SCORED_ROWS]
+        np.subtract(rows, centre, out=chunk[: len(rows), :-1])
+        parts = chunk.reshape(-1, size, n_features + 1)[: -(-len(rows) // size)]
+        white = (parts @ whitening).reshape(-1, n_members, n_features)  # (m, K, d)
+        white = white[: len(rows)]
+        np.einsum("mkd,mkd->mk", white, white, out=scores[start : start + len(rows)])
     scores += log_norms
     scores /= 2
     return scores
+
+
+def _product_rows(depth: int, width: int) -> int:
+    """Rows to multiply at once by a matrix of that shape: a power of two, or all.
+
+    The threads of a larger product wait for each other without sleeping, and on a busy
+    machine that takes longer than the product. Wide matrices are worth it.
+    """
+    n_rows = _ALONE // (depth * width)
+    if n_rows < 4:
+        return _SCORED_ROWS
+    return min(1 << (n_rows.bit_length() - 1), _SCORED_ROWS)
 
 
 def whiten(ensemble: GaussianEnsemble) -> Whitening:

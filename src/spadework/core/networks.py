@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from spadework.core.scaling import MinMaxScaler, QuantileScaler
 from spadework.errors import InputError
 
 MIN_WIDTH = 8
@@ -113,6 +114,11 @@ def _blank_network(n_features: int, n_hidden: int, *, linear_code: bool) -> Spad
 def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Shape of every weight, each layer's weight before its bias."""
     return {name: tuple(weight.shape) for name, weight in weights.items()}
+
+
+def to_tensor(X: NDArray[np.floating], scaler: MinMaxScaler | QuantileScaler) -> Tensor:
+    """Scale rows and put them where networks score."""
+    return torch.from_numpy(scaler.transform(X)).to(find_device("auto"))
 
 
 def find_device(name: str) -> torch.device:

@@ -1,12 +1,14 @@
 """Bring columns of any scale to order one, fitted once and kept as plain arrays."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from spadework.core.curves import Curve
 from spadework.errors import InputError
 
 Scaling = Literal["minmax", "quantile"]
@@ -19,7 +21,7 @@ NORMAL_LIMIT = 4.0
 
 _SMALLEST_SPREAD = 1e-6
 _SAMPLE_ROWS = 100_000
-_CHUNK_ROWS = 16_384
+_CHUNK_ROWS, _CHUNK_COLUMNS = 8_192, 32
 
 
 @dataclass(frozen=True)
@@ -129,13 +131,20 @@ class QuantileScaler:
                 f"expected rows of {self.knots.shape[1]} features; got shape {X.shape}"
             )
         scaled = np.empty(X.shape, dtype=np.float32)
-        for column in range(X.shape[1]):
-            scaled[:, column] = np.interp(X[:, column], *self.curve(column))
+        for start in range(0, len(X), _CHUNK_ROWS):
+            rows = slice(start, start + _CHUNK_ROWS)
+            for first in range(0, X.shape[1], _CHUNK_COLUMNS):
+                columns = slice(first, first + _CHUNK_COLUMNS)
+                by_column = X[rows, columns].T.astype(np.float64, order="C")
+                for values, curve in zip(by_column, self.curves[columns], strict=True):
+                    values[:] = curve(values)
+                scaled[rows, columns] = by_column.T
         return scaled
 
-    def curve(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Distinct knots of a column and the normal score of each, both (n_values,)."""
-        return _distinct_knots(self.knots[:, column])
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """From the distinct knots of each column to their normal scores."""
+        return [_normal_scores(column) for column in self.knots.T]
 
 
 def fit_scaler(
@@ -157,14 +166,12 @@ def fit_scaler(
     raise InputError(f"scaling must be 'minmax' or 'quantile'; got {scaling!r}")
 
 
-def _distinct_knots(
-    knots: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Distinct knot values and the normal score of each, both of shape (n_values,).
+def _normal_scores(knots: NDArray[np.float64]) -> Curve:
+    """Map the distinct knots of a column, (n_knots,), to normal scores.
 
     A value that fills several knots gets the middle of its ranks, so that a
     binary column is centred like any other.
     """
     values, first, counts = np.unique(knots, return_index=True, return_counts=True)
     ranks = (first + (counts - 1) / 2) / (len(knots) - 1)
-    return values, np.clip(ndtri(ranks), -NORMAL_LIMIT, NORMAL_LIMIT)
+    return Curve(values, np.clip(ndtri(ranks), -NORMAL_LIMIT, NORMAL_LIMIT))

@@ -96,7 +96,7 @@ def train_network(
     labels : ndarray of shape (n_samples,)
         Without unlabeled rows there are no pseudo-labels, only labels.
     """
-    optimizer = _Adam(list(network.parameters()), options.learning_rate)
+    optimizer = Adam(list(network.parameters()), options.learning_rate)
     batches = _Batches(X, labels, options.batch_size, rng)
     result = TrainingResult()
     stop = Patience(options.patience)
@@ -198,7 +198,7 @@ class _Batches:
 
 def _run_epoch(
     network: SpadeNetwork,
-    optimizer: "_Adam",
+    optimizer: "Adam",
     batches: _Batches,
     targets: NDArray[np.int8],
     options: TrainingOptions,
@@ -223,7 +223,7 @@ def _run_epoch(
     return Epoch(loss, labeled, pseudo, reconstruction, *counts)
 
 
-class _Adam:
+class Adam:
     """Adam with torch's defaults, by torch's own function.
 
     ``torch.optim.Adam`` would load torch's compiler first, which takes longer than
@@ -232,7 +232,7 @@ class _Adam:
 
     def __init__(self, parameters: list[Tensor], learning_rate: float) -> None:
         self._parameters = parameters
-        self._learning_rate = learning_rate
+        self.learning_rate = learning_rate
         self._means, self._squares = (
             [torch.zeros_like(each) for each in parameters] for _ in range(2)
         )
@@ -253,7 +253,7 @@ class _Adam:
                 amsgrad=False,
                 beta1=0.9,
                 beta2=0.999,
-                lr=self._learning_rate,
+                lr=self.learning_rate,
                 weight_decay=0.0,
                 eps=1e-8,
                 maximize=False,

@@ -58,6 +58,11 @@ class FlatForest:
         """Levels of the deepest tree."""
         return int(_tree_depths(self).max())
 
+    @property
+    def n_steps(self) -> int:
+        """Levels of all trees together: what a row is walked down."""
+        return sum(self._plan.n_walking)
+
     def score(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Mean leaf value of each row, X of shape (n_samples, n_features)."""
         parts = self.map_blocks(X, lambda values, _: values.mean(axis=0))
@@ -74,11 +79,7 @@ class FlatForest:
         rows they belong to. A block holds as many rows as let all trees be walked
         at once within the processor's cache. Results come in row order.
         """
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise InputError(
-                f"expected rows of {self.n_features} features; "
-                f"got an array of shape {X.shape}"
-            )
+        refuse_other_width(X, self.n_features)
         n_rows = max(_MIN_BLOCK_ROWS, _BLOCK_WALKS // len(self.roots))
         slices = [slice(i, i + n_rows) for i in range(0, len(X), n_rows)]
         with ThreadPoolExecutor(usable_cores()) as pool:
@@ -202,6 +203,14 @@ def join_forests(forests: list[FlatForest]) -> FlatForest:
         left=np.concatenate([forest.left + start for forest, start in shifted]),
         value=np.concatenate([forest.value for forest in forests]),
     )
+
+
+def refuse_other_width(X: NDArray[np.floating], n_features: int) -> None:
+    """Refuse rows of more or fewer features."""
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise InputError(
+            f"expected rows of {n_features} features; got an array of shape {X.shape}"
+        )
 
 
 def usable_cores() -> int:

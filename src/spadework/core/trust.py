@@ -98,7 +98,11 @@ class Trust:
 
 
 def weigh_readings(
-    scores: Mapping[str, Floats], labels: Labels, pseudo_anomalous: NDArray[np.bool_]
+    scores: Mapping[str, Floats],
+    labels: Labels,
+    pseudo_anomalous: NDArray[np.bool_],
+    *,
+    doubt_shift: bool = True,
 ) -> Trust:
     """Weigh readings by what held-out labels say about them.
 
@@ -118,6 +122,10 @@ def weigh_readings(
     labels : ndarray of shape (n_rows,)
     pseudo_anomalous : ndarray of shape (n_rows,)
         Rows that consensus calls anomalous.
+    doubt_shift : bool
+        Whether suspects count less the better they are told from labeled normals.
+        Trees learn by heart how rows were chosen for labeling; a penalised linear
+        model does not, and is judged by the labeled anomalies alone.
     """
     evidence = {name: _evidence(each, labels) for name, each in scores.items()}
     believed = {
@@ -130,7 +138,7 @@ def weigh_readings(
         riskiness = 0.0 if shift is None else _gini(1 - shift)
         believed[LABELS] *= 1 - riskiness
         believed[AS_NORMAL] *= riskiness
-    if AS_SUSPECT in scores:
+    if AS_SUSPECT in scores and doubt_shift:
         shift = evidence[AS_SUSPECT].shift
         believed[AS_SUSPECT] *= 1.0 if shift is None else 1 - _gini(shift)
     others = {name: scores[name] for name in scores if name not in (PSEUDO, ONE_CLASS)}

@@ -6,6 +6,7 @@ All names stand for double tensors of shape (batch, columns), unless said otherw
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.curves import Curve
 from spadework.core.gaussian import GaussianEnsemble, whiten
 from spadework.core.pseudo_labels import Members
 from spadework.core.scaling import MinMaxScaler
@@ -16,16 +17,16 @@ from spadework.export.graph import DOUBLE, FLOAT, INT64, Graph
 from spadework.export.trees import (
     BRANCH_LT,
     SUM,
-    Floats,
     add_forest,
     add_trees,
     bisection_trees,
 )
 from spadework.labels import UNLABELED
-from spadework.learners.blend import ForestModel, Oddness
+from spadework.learners.blend import BlendedModel, Oddness, Scorer
 from spadework.learners.contract import Scaler
 from spadework.learners.network import NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
+from spadework.learners.perceptrons import Perceptrons
 
 
 def add_detector(graph: Graph, detector: SPADE, rows: str) -> str:
@@ -46,8 +47,8 @@ def add_detector(graph: Graph, detector: SPADE, rows: str) -> str:
     """
     cells = graph.add("Cast", rows, to=DOUBLE)
     model = detector.model_
-    if isinstance(model, ForestModel):
-        scores = _add_forest_model(graph, model, cells)
+    if isinstance(model, BlendedModel):
+        scores = _add_blend(graph, model, cells)
     elif isinstance(model, NetworkModel):
         scores = _add_network_model(graph, model, cells)
     else:
@@ -71,18 +72,41 @@ def add_answers(graph: Graph, scores: str, threshold: float) -> None:
     graph.add("Where", unknown, np.array([UNLABELED]), called, output="anomaly")
 
 
-def _add_forest_model(graph: Graph, model: ForestModel, cells: str) -> str:
+def _add_blend(graph: Graph, model: BlendedModel, cells: str) -> str:
     """Blend the readings: the weighted mean of log-odds of ranks, (batch, 1)."""
-    scores = [
-        add_forest(graph, reading.scorer, cells)
-        if isinstance(reading.scorer, FlatForest)
-        else _add_oddness(graph, reading.scorer, cells)
-        for reading in model.readings
-    ]
-    curves = [(reading.knots, reading.log_odds) for reading in model.readings]
+    scores = [_add_scorer(graph, reading.scorer, cells) for reading in model.readings]
+    curves = [reading.curve for reading in model.readings]
     ranks = add_interpolation(graph, graph.add("Concat", *scores, axis=1), curves)
     weights = np.array([[reading.weight] for reading in model.readings])
     return graph.add("Div", graph.add("MatMul", ranks, weights), weights.sum())
+
+
+def _add_scorer(graph: Graph, scorer: Scorer, cells: str) -> str:
+    """Score rows by what a reading has learnt, (batch, 1)."""
+    if isinstance(scorer, FlatForest):
+        return add_forest(graph, scorer, cells)
+    if isinstance(scorer, Perceptrons):
+        return _add_perceptrons(graph, scorer, cells)
+    if isinstance(scorer, NetworkModel):
+        return _add_network_model(graph, scorer, cells)
+    if isinstance(scorer, Oddness):
+        return _add_oddness(graph, scorer, cells)
+    raise ExportError(f"a reading by a {type(scorer).__name__} cannot be exported")
+
+
+def _add_perceptrons(graph: Graph, model: Perceptrons, cells: str) -> str:
+    """Average the probabilities of small networks, (batch, 1)."""
+    scaled = _add_scaling(graph, model.scaler, cells)
+    # Networks first, (n_networks, batch, n_kept), as their weights are.
+    picked = graph.add("Gather", scaled, model.columns.astype(np.int64), axis=1)
+    cells = graph.add("Transpose", picked, perm=[1, 0, 2])
+    for layer, (weight, bias) in enumerate(zip(model.weights, model.biases, strict=True)):
+        if layer:
+            cells = graph.add("Relu", cells)
+        product = graph.add("MatMul", cells, weight.astype(np.float64))
+        cells = graph.add("Add", product, bias.astype(np.float64))
+    each = graph.add("Squeeze", graph.add("Sigmoid", cells), np.array([2]))
+    return _add_mean(graph, graph.add("Transpose", each, perm=[1, 0]))
 
 
 def _add_network_model(graph: Graph, model: NetworkModel, cells: str) -> str:
@@ -184,8 +208,7 @@ def _add_scaling(graph: Graph, scaler: Scaler, cells: str) -> str:
     if isinstance(scaler, MinMaxScaler):
         scaled = graph.add("Div", graph.add("Sub", cells, scaler.low), scaler.span)
     else:
-        curves = [scaler.curve(column) for column in range(scaler.n_features)]
-        scaled = add_interpolation(graph, cells, curves)
+        scaled = add_interpolation(graph, cells, scaler.curves)
     return graph.add("Cast", graph.add("Cast", scaled, to=FLOAT), to=DOUBLE)
 
 
@@ -194,30 +217,19 @@ def _add_mean(graph: Graph, columns: str) -> str:
     return graph.add("ReduceMean", columns, np.array([1]))
 
 
-def add_interpolation(
-    graph: Graph, cells: str, curves: list[tuple[Floats, Floats]]
-) -> str:
-    """Add ``np.interp`` to its last bit, with one curve of (knots, levels) a column."""
-    knots = [curve[0] for curve in curves]
+def add_interpolation(graph: Graph, cells: str, curves: list[Curve]) -> str:
+    """Add ``np.interp`` to its last bit, with one curve a column."""
     places = add_trees(
-        graph, bisection_trees(knots), cells, mode=BRANCH_LT, aggregate=SUM
+        graph,
+        bisection_trees([curve.x for curve in curves]),
+        cells,
+        mode=BRANCH_LT,
+        aggregate=SUM,
     )
     places = graph.add("Cast", places, to=INT64)
     origin, slope, level = (
         graph.add("Gather", table, places)
-        for table in np.hstack([_segments(*curve) for curve in curves])
+        for table in np.hstack([curve.lines for curve in curves])
     )
     rise = graph.add("Mul", slope, graph.add("Sub", cells, origin))
     return graph.add("Add", rise, level)
-
-
-def _segments(knots: Floats, levels: Floats) -> Floats:
-    """Origin, slope and level of all segments, flat at both ends, (3, n_knots + 1)."""
-    slopes = np.diff(levels) / np.diff(knots)
-    return np.stack(
-        [
-            np.append(knots[0], knots),
-            np.concatenate([[0.0], slopes, [0.0]]),
-            np.append(levels[0], levels),
-        ]
-    )

@@ -4,7 +4,7 @@ The network is not trained further. What it sees of a photo makes one row: its m
 pooled, and how far the photo's oddest patches lie from patches of normal photos. From
 there on all is as for tables: pseudo-labels by consensus are one of five readings of the
 unlabeled photos, each is learnt on its own, and held-out labels say how far to believe
-it. Readings are linear, and the one-class reading is the distance of patches.
+it. Readings are linear, and the distance of patches takes the place of one-class scores.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ from torch.nn import functional
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
-from spadework.core.trust import ONE_CLASS, weigh_readings
+from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
+from spadework.errors import InputError
 from spadework.images.backbone import (
     Backbone,
     Features,
@@ -38,11 +39,21 @@ from spadework.images.patches import (
     smooth,
 )
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import ForestModel, GrownReading, fit_reading
+from spadework.learners.blend import (
+    BlendedModel,
+    GrownReading,
+    blend_readings,
+    judge_readings,
+)
 from spadework.learners.directions import ColumnScorer
-from spadework.learners.linear import deal_folds, fit_linear, penalty_of
+from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import make_readings
 from spadework.progress import Advance, progress
+
+PATCHES = "patches"
+"""The reading that learns nothing: how far the oddest patches are from normal ones."""
+
+READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, PATCHES)
 
 N_AXES = 16
 """Principal axes of the photos' rows that one-class classifiers see."""
@@ -79,13 +90,13 @@ class PhotoModel:
     weights : dict of ndarray
         Of the network.
     bank : PatchBank
-    blend : ForestModel
+    blend : BlendedModel
         Readings of rows: linear models, and the column of the patches' distance.
     """
 
     weights: Weights
     bank: PatchBank
-    blend: ForestModel
+    blend: BlendedModel
 
     def score(self, pixels: Pixels) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
@@ -115,9 +126,22 @@ class PretrainedLearner:
     Attributes
     ----------
     labeler : PseudoLabeler
+    readings : tuple of str, optional
+        Which of "labels", "as_normal", "as_suspect", "pseudo" and "patches" to use,
+        as for `ForestLearner`; by default all that the labels allow.
     """
 
     labeler: PseudoLabeler = LABELER
+    readings: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.readings, str) or not set(self.readings or ()) <= set(
+            READINGS
+        ):
+            raise InputError(
+                f"readings must be names among {', '.join(READINGS)}; got "
+                f"{self.readings!r}"
+            )
 
     def learn(
         self,
@@ -142,18 +166,10 @@ class PretrainedLearner:
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
-        grown = _learn_readings(X, labels, targets, rng)
-        called = np.zeros(len(labels), dtype=bool)
-        if pseudo is not None:
-            called[labels == UNLABELED] = pseudo.labels == ANOMALY
-        held_out = {name: each.held_out for name, each in grown.items()}
-        trust = weigh_readings(held_out, labels, called)
-        believed = [name for name, weight in trust.weights.items() if weight > 0]
-        readings = tuple(
-            fit_reading(grown[name], trust.weights[name], labels) for name in believed
-        )
-        blend = ForestModel(readings, scaler)
-        scores = blend.blend([held_out[name] for name in believed])
+        grown = _learn_readings(X, labels, targets, rng, self.readings or READINGS)
+        everything = np.arange(len(labels))
+        trust = judge_readings(grown, labels, pseudo, everything, doubt_shift=False)
+        blend, scores = blend_readings(grown, trust.weights, labels, scaler)
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,
@@ -162,23 +178,49 @@ class PretrainedLearner:
         return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
 
 
+def pooled_features(pixels: Pixels) -> NDArray[np.float32]:
+    """Return what the network sees of whole photos, (n_samples, 4296).
+
+    Parameters
+    ----------
+    pixels : uint8 ndarray of shape (n_samples, height, width, 3)
+    """
+    check_pixels(pixels)
+    device = find_device("auto")
+    network = restore_backbone(pretrained_weights(), device)
+    looks = _look(network, device, pixels, np.arange(len(pixels)))
+    return np.concatenate([features.pooled.cpu().numpy() for _, features in looks])
+
+
 def _learn_readings(
-    X: NDArray[np.float32], labels: Labels, targets: Labels, rng: np.random.Generator
+    X: NDArray[np.float32],
+    labels: Labels,
+    targets: Labels,
+    rng: np.random.Generator,
+    wanted: tuple[str, ...],
 ) -> dict[str, GrownReading]:
-    """Fit the readings that the labels allow; the last column of X is one already."""
+    """Fit the wanted readings that the labels allow.
+
+    The last column of X is one already.
+    """
     alphas = {ANOMALY: PSEUDO_WEIGHT, NORMAL: PSEUDO_WEIGHT}
     possible = make_readings(
         labels, targets, alphas, max_draws=2 * len(labels), min_leaf=1
     )
     folds = deal_folds(labels, rng)
     grown = {
-        name: fit_linear(X, reading, penalty_of(name), folds)
+        name: fit_linear(X, reading, folds, rng)
         for name, reading in possible.items()
+        if name in wanted
     }
-    if (labels == UNLABELED).any():
+    if PATCHES in wanted:
         column = X.shape[1] - 1
-        grown[ONE_CLASS] = GrownReading(
-            ColumnScorer(column), X[:, column].astype(np.float64)
+        distances = X[:, column].astype(np.float64)
+        grown[PATCHES] = GrownReading(ColumnScorer(column), distances)
+    if not grown:
+        raise InputError(
+            f"the labels do not allow the readings {', '.join(wanted)}. Label photos of "
+            f"both classes, or leave readings out"
         )
     return grown
 

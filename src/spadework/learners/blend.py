@@ -1,18 +1,24 @@
-"""The fitted forest: readings as trees or one-class models, blended by rank."""
+"""Fitted readings, as trees, networks or one-class models, blended by rank."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from spadework.core.pseudo_labels import Members, log_scale
+from spadework.core.curves import Curve
+from spadework.core.masking import mask_leaves
+from spadework.core.masks import LeafMasks
+from spadework.core.pseudo_labels import Members, PseudoLabels, log_scale
+from spadework.core.scaling import PrincipalScaler
 from spadework.core.trees import FlatForest
+from spadework.core.trust import Trust, weigh_readings
 from spadework.errors import InputError
-from spadework.labels import UNLABELED
+from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.contract import Floats, Scaler
-from spadework.learners.directions import ColumnScorer, LinearScorer
 
 SCALE_ROWS = 10_000
 """Unlabeled rows, at most, that one-class scores find their scale on."""
@@ -57,7 +63,12 @@ def fit_oddness(
     return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
 
 
-Scorer = FlatForest | Oddness | LinearScorer | ColumnScorer
+class Scorer(Protocol):
+    """What scores rows by a reading: trees, networks or one-class models."""
+
+    def score(self, X: NDArray[np.floating], /) -> Floats:
+        """Score raw rows, (n_samples,), higher is more anomalous."""
+        ...
 
 
 class GrownReading(NamedTuple):
@@ -69,12 +80,12 @@ class GrownReading(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadingModel:
-    """A reading's trees, or its one-class models, and a map from scores to ranks.
+    """What scores rows by a reading, and a map from scores to ranks.
 
     Attributes
     ----------
     weight : float
-    scorer : FlatForest, Oddness, LinearScorer or ColumnScorer
+    scorer : FlatForest, Perceptrons, NetworkModel, Oddness, LinearScorer or ColumnScorer
         The scores of trees are mean leaf shares of anomalies.
     knots, log_odds : ndarray of shape (n_knots,)
         Scores, and the log-odds of their rank among unlabeled training rows.
@@ -94,26 +105,46 @@ class ReadingModel:
 
     def rank(self, scores: Floats) -> Floats:
         """Log-odds of the rank of scores, (n_samples,)."""
-        return np.interp(scores, self.knots, self.log_odds)
+        return self.curve(scores)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """From scores to the log-odds of their rank."""
+        return Curve(self.knots, self.log_odds)
 
 
 @dataclass(frozen=True)
-class ForestModel:
+class BlendedModel:
     """Readings blended: scores are weighted means of log-odds of ranks.
 
     Attributes
     ----------
     readings : tuple of ReadingModel
     scaler : MinMaxScaler, QuantileScaler or PrincipalScaler
-        For the pseudo-labeler; the trees take rows as they are.
+        For the pseudo-labeler; what scores takes rows as they are.
     """
 
     readings: tuple[ReadingModel, ...]
-    scaler: Scaler
+    scaler: Scaler | PrincipalScaler
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
-        return self.blend([reading.scorer.score(X) for reading in self.readings])
+        if self._masks is None:
+            return self.blend([reading.scorer.score(X) for reading in self.readings])
+        by_trees = iter(self._masks.score(X))
+        return self.blend(
+            [
+                next(by_trees) if isinstance(scorer, FlatForest) else scorer.score(X)
+                for scorer in (reading.scorer for reading in self.readings)
+            ]
+        )
+
+    @cached_property
+    def _masks(self) -> LeafMasks | None:
+        """All trees as masks of their leaves, where that is faster than walking."""
+        scorers = [reading.scorer for reading in self.readings]
+        forests = [each for each in scorers if isinstance(each, FlatForest)]
+        return mask_leaves(forests) if forests else None
 
     def blend(self, scores: list[Floats]) -> Floats:
         """Blend the scores of all readings, each of shape (n_samples,)."""
@@ -147,3 +178,51 @@ def fit_reading(
     knots, inverse = np.unique(values, return_inverse=True)
     log_odds = np.bincount(inverse, odds) / np.bincount(inverse)
     return ReadingModel(weight, grown.scorer, knots, log_odds)
+
+
+def judge_readings(
+    grown: Mapping[str, GrownReading],
+    labels: NDArray[np.int8],
+    pseudo: PseudoLabels | None,
+    judged: NDArray[np.intp],
+    *,
+    doubt_shift: bool = True,
+) -> Trust:
+    """Weigh readings by their held-out scores; labels are those of all rows."""
+    called = np.zeros(len(labels), dtype=bool)
+    if pseudo is not None:
+        called[labels == UNLABELED] = pseudo.labels == ANOMALY
+    held_out = {name: each.held_out for name, each in grown.items()}
+    return weigh_readings(
+        held_out, labels[judged], called[judged], doubt_shift=doubt_shift
+    )
+
+
+def blend_readings(
+    grown: Mapping[str, GrownReading],
+    weights: Mapping[str, float],
+    labels: NDArray[np.int8],
+    scaler: Scaler | PrincipalScaler,
+) -> tuple[BlendedModel, Floats]:
+    """Blend the readings that count; return the blend of their held-out scores too.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_judged,)
+    """
+    counted = [name for name, weight in weights.items() if weight > 0]
+    models = tuple(fit_reading(grown[name], weights[name], labels) for name in counted)
+    model = BlendedModel(models, scaler)
+    return model, model.blend([grown[name].held_out for name in counted])
+
+
+def mean_of_unseen(values: Floats, in_bag: NDArray[np.bool_]) -> Floats:
+    """Mean over the members that have not drawn a row, or over all if every one has.
+
+    Parameters
+    ----------
+    values, in_bag : ndarray of shape (n_members, n_samples)
+    """
+    unseen = ~in_bag
+    unseen[:, ~unseen.any(axis=0)] = True
+    return (values * unseen).sum(axis=0) / unseen.sum(axis=0)

@@ -25,31 +25,29 @@ from spadework.core.trust import (
     ONE_CLASS,
     READINGS,
     Trust,
-    weigh_readings,
 )
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
-    ForestModel,
     GrownReading,
+    blend_readings,
     fit_oddness,
-    fit_reading,
+    judge_readings,
 )
 from spadework.learners.contract import Learnt, Scaler
 from spadework.learners.growing import grow_trees
-from spadework.learners.readings import Reading, make_readings
+from spadework.learners.readings import (
+    MAX_DRAWS,
+    Reading,
+    judged_rows,
+    make_readings,
+)
 from spadework.progress import progress
-
-MAX_DRAWS = 32_768
-"""Rows that a tree draws at most."""
 
 DRAW_BUDGET = 1 << 19
 """Draws of all trees of a reading, which sets how many trees there are by default."""
 
 MIN_TREES, MAX_TREES = 32, 100
-
-JUDGED_ROWS = 10_000
-"""Unlabeled rows that readings are judged on, at most, and rows of each class."""
 
 
 class ForestLearner(BaseEstimator):
@@ -110,21 +108,15 @@ class ForestLearner(BaseEstimator):
         if (labels == UNLABELED).any():
             fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
         readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
-        judged = _judged_rows(labels, rng)
+        judged = judged_rows(labels, rng)
         grown = self._grow_all(X, readings, judged, rng, verbose=verbose)
         if fitted is not None and self._wants(ONE_CLASS):
             oddness = fit_oddness(fitted.members, scaler, X, labels)
             grown[ONE_CLASS] = GrownReading(oddness, oddness.score(X[judged]))
         trust = self._weigh(grown, labels, pseudo, judged)
-        models = tuple(
-            fit_reading(grown[name], weight, labels[judged])
-            for name, weight in trust.weights.items()
-            if weight > 0
-        )
-        model = ForestModel(models, scaler)
         scores = np.full(len(X), np.nan)
-        scores[judged] = model.blend(
-            [grown[name].held_out for name in trust.weights if trust.weights[name] > 0]
+        model, scores[judged] = blend_readings(
+            grown, trust.weights, labels[judged], scaler
         )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
@@ -215,22 +207,7 @@ class ForestLearner(BaseEstimator):
         judged: NDArray[np.intp],
     ) -> Trust:
         """Judge the readings, or count all the same."""
-        called = np.zeros(len(labels), dtype=bool)
-        if pseudo is not None:
-            called[labels == UNLABELED] = pseudo.labels == ANOMALY
-        held_out = {name: each.held_out for name, each in grown.items()}
-        trust = weigh_readings(held_out, labels[judged], called[judged])
+        trust = judge_readings(grown, labels, pseudo, judged)
         if self.judge:
             return trust
         return replace(trust, weights={name: 1 / len(grown) for name in grown})
-
-
-def _judged_rows(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Positions of the rows to judge by: all of a kind, or a sample of them."""
-    chosen = []
-    for kind in (ANOMALY, NORMAL, UNLABELED):
-        rows = np.flatnonzero(labels == kind)
-        if len(rows) > JUDGED_ROWS:
-            rows = rng.choice(rows, JUDGED_ROWS, replace=False)
-        chosen.append(rows)
-    return np.sort(np.concatenate(chosen))

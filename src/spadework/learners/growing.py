@@ -9,9 +9,9 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from spadework.core.trees import FlatForest, flatten_tree, join_forests, usable_cores
 from spadework.labels import ANOMALY, NORMAL
-from spadework.learners.blend import GrownReading
+from spadework.learners.blend import GrownReading, mean_of_unseen
 from spadework.learners.contract import Floats
-from spadework.learners.readings import Draws, Reading
+from spadework.learners.readings import Draws, Reading, choose
 from spadework.progress import Advance
 
 RANDOM_TREES = 4
@@ -92,7 +92,7 @@ def draw(
     sides = ((NORMAL, normal), (ANOMALY, anomalous))
     rows, targets, weights = [], [], []
     for target, side in sides:
-        chosen, copies = np.unique(_choose(side, rng), return_counts=True)
+        chosen, copies = np.unique(choose(side, rng), return_counts=True)
         rows.append(chosen)
         targets.append(np.full(len(chosen), target, dtype=np.int8))
         weights.append(copies / side.n_draws)
@@ -107,18 +107,7 @@ def out_of_bag_scores(
     A row that every tree has drawn is scored by all of them.
     """
 
-    def mean_of_unseen(values: Floats, rows: slice) -> Floats:
-        unseen = ~in_bag[:, rows]
-        unseen[:, ~unseen.any(axis=0)] = True
-        return (values * unseen).sum(axis=0) / unseen.sum(axis=0)
+    def mean(values: Floats, rows: slice) -> Floats:
+        return mean_of_unseen(values, in_bag[:, rows])
 
-    return np.concatenate(list(forest.map_blocks(X, mean_of_unseen)))
-
-
-def _choose(side: Draws, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw positions with replacement, by weight where there are weights."""
-    if side.weights is None:
-        return side.rows[rng.integers(len(side.rows), size=side.n_draws)]
-    cumulated = np.cumsum(side.weights)
-    points = rng.random(side.n_draws) * cumulated[-1]
-    return side.rows[np.searchsorted(cumulated, points, side="right")]
+    return np.concatenate(list(forest.map_blocks(X, mean)))

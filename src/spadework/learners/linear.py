@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from spadework.core.trust import AS_NORMAL, AS_SUSPECT
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import GrownReading
 from spadework.learners.directions import LinearScorer
@@ -21,7 +20,10 @@ Rows = NDArray[np.float32]
 
 N_FOLDS = 5
 
-PURE_PENALTY, MIXED_PENALTY = 0.005, 1.0
+N_BAGS = 10
+"""Draws from a class that is a mixture, each as large as the other class."""
+
+PURE_PENALTY, MIXED_PENALTY = 0.005, 0.1
 """Ridge on standardised columns, where the mean loss of both classes weighs 1. A class
 that is a mixture must not be learnt by heart."""
 
@@ -43,9 +45,12 @@ def deal_folds(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np
 
 
 def fit_linear(
-    X: Rows, reading: Reading, penalty: float, folds: NDArray[np.intp]
+    X: Rows,
+    reading: Reading,
+    folds: NDArray[np.intp],
+    rng: np.random.Generator,
 ) -> GrownReading:
-    """Fit one model without each fold; the scorer is their mean.
+    """Fit a model without each fold; the scorer is their mean.
 
     Every row is scored by the model that has not seen it, a row of no fold by all.
 
@@ -57,7 +62,7 @@ def fit_linear(
     """
     mean, spread = X.mean(axis=0), X.std(axis=0) + _SMALLEST
     Z = (X - mean) / spread
-    models = [_fit_without(Z, reading, penalty, folds == fold) for fold in range(N_FOLDS)]
+    models = [_fit_without(Z, reading, folds == fold, rng) for fold in range(N_FOLDS)]
     weights = np.stack([model.weights for model in models])
     intercepts = np.array([model.intercept for model in models])
     scores = Z @ weights.T + intercepts
@@ -69,34 +74,57 @@ def fit_linear(
     return GrownReading(LinearScorer(direction, intercept), held_out)
 
 
-def penalty_of(name: str) -> float:
-    """Return the ridge of a reading."""
-    return MIXED_PENALTY if name in (AS_NORMAL, AS_SUSPECT) else PURE_PENALTY
-
-
 def _fit_without(
-    Z: Rows, reading: Reading, penalty: float, left_out: NDArray[np.bool_]
+    Z: Rows, reading: Reading, left_out: NDArray[np.bool_], rng: np.random.Generator
 ) -> LinearScorer:
-    """Fit a logistic regression on both sides of a reading, which weigh the same."""
-    normal, normal_weights = _side(reading.normal, left_out)
-    anomalous, anomalous_weights = _side(reading.anomalous, left_out)
-    rows = np.concatenate([normal, anomalous])
-    classes = np.repeat([0, 1], [len(normal), len(anomalous)])
-    weights = np.concatenate([normal_weights, anomalous_weights])
+    """Fit a logistic regression; where a class is a mixture, the mean of some.
+
+    As with trees, no more of a mixture is drawn than there are rows of the other
+    class: every model then sees few of the rows that are there by mistake.
+    """
+    normal, anomalous = (_keep(side, left_out) for side in reading[:2])
+    if not (_is_mixture(normal) or _is_mixture(anomalous)):
+        return _fit(Z, normal, anomalous, PURE_PENALTY)
+    models = [
+        _fit(Z, _draw(normal, rng), _draw(anomalous, rng), MIXED_PENALTY)
+        for _ in range(N_BAGS)
+    ]
+    weights = np.mean([model.weights for model in models], axis=0)
+    return LinearScorer(weights, float(np.mean([model.intercept for model in models])))
+
+
+def _fit(Z: Rows, normal: Draws, anomalous: Draws, penalty: float) -> LinearScorer:
+    """Fit a logistic regression on two classes that weigh the same."""
+    rows = np.concatenate([normal.rows, anomalous.rows])
+    classes = np.repeat([0, 1], [len(normal.rows), len(anomalous.rows)])
+    weights = np.concatenate([_halved(normal), _halved(anomalous)])
     # scikit-learn declares no types.
     model: Any = LogisticRegression(C=1 / penalty, max_iter=_MAX_STEPS)
     model.fit(Z[rows], classes, sample_weight=weights)
     return LinearScorer(model.coef_[0].astype(np.float64), float(model.intercept_[0]))
 
 
-def _side(draws: Draws, left_out: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Floats]:
-    """Rows of one class that are not left out, and weights that sum to a half.
-
-    Where all are, none is: a class must not vanish.
-    """
-    weights = np.ones(len(draws.rows)) if draws.weights is None else draws.weights
-    kept = ~left_out[draws.rows]
+def _keep(side: Draws, left_out: NDArray[np.bool_]) -> Draws:
+    """Leave rows out of a class; where all would go, none does."""
+    kept = ~left_out[side.rows]
     if not kept.any():
         kept[:] = True
-    weights = weights[kept]
-    return draws.rows[kept], 0.5 * weights / weights.sum()
+    weights = None if side.weights is None else side.weights[kept]
+    return Draws(side.rows[kept], weights, side.n_draws)
+
+
+def _is_mixture(side: Draws) -> bool:
+    return side.n_draws < len(side.rows)
+
+
+def _draw(side: Draws, rng: np.random.Generator) -> Draws:
+    """Draw as many rows of a mixture as are wanted; of another class, all."""
+    if not _is_mixture(side):
+        return side
+    return side._replace(rows=rng.choice(side.rows, side.n_draws, replace=False))
+
+
+def _halved(side: Draws) -> Floats:
+    """Weights of the rows of a class, which sum to a half."""
+    weights = np.ones(len(side.rows)) if side.weights is None else side.weights
+    return 0.5 * weights / weights.sum()

@@ -1,5 +1,8 @@
 """The network learner: Algorithm 1 with encoder, predictor and projection head.
 
+What it has learnt counts as far as held-out labels speak for its pseudo-labels, as one
+of the readings of the unlabeled rows; small networks learn the others.
+
 Importing torch takes seconds, so it loads when a network is trained or scored and
 not with this module.
 """
@@ -12,9 +15,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spadework.core.pseudo_labels import PseudoLabeler
+from spadework.core.trust import ONE_CLASS, PSEUDO
 from spadework.errors import InputError
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.blend import (
+    GrownReading,
+    blend_readings,
+    fit_oddness,
+    judge_readings,
+)
 from spadework.learners.contract import Floats, Learnt, Scaler
-from spadework.progress import progress
+from spadework.learners.perceptrons import learn_reading
+from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
+from spadework.progress import Advance, progress
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,8 +50,8 @@ class NetworkLearner(BaseEstimator):
     ----------
     n_networks : int, optional
         Networks that are trained from different starts, and whose logits are
-        averaged. By default 5, and down to 1 on large tables. Codes, pseudo-labels
-        and history are those of the first.
+        averaged. By default 5, and down to 1 on large tables. The history is that
+        of the first.
     alpha : float
         Weight of the loss on pseudo-labels.
     beta : float
@@ -57,6 +70,11 @@ class NetworkLearner(BaseEstimator):
         Stop when the training loss has not improved for this many epochs.
     device : "auto" or a torch device name
         Where to train; "auto" takes a GPU where there is one, and so does scoring.
+    judge : bool
+        Count these networks as far as held-out labels speak for their pseudo-labels,
+        beside small networks that take unlabeled rows for normal, for suspects or
+        for nothing, and beside one-class scores. Otherwise they score alone, as in
+        the paper, and codes and pseudo-labels are theirs.
     """
 
     def __init__(
@@ -72,6 +90,7 @@ class NetworkLearner(BaseEstimator):
         max_epochs: int = 30,
         patience: int = 5,
         device: str = "auto",
+        judge: bool = True,
     ) -> None:
         self.n_networks = n_networks
         self.alpha = alpha
@@ -83,6 +102,7 @@ class NetworkLearner(BaseEstimator):
         self.max_epochs = max_epochs
         self.patience = patience
         self.device = device
+        self.judge = judge
 
     def learn(
         self,
@@ -94,45 +114,93 @@ class NetworkLearner(BaseEstimator):
         *,
         verbose: bool,
     ) -> Learnt:
-        """Scale the rows and run Algorithm 1 on them."""
+        """Scale the rows, run Algorithm 1 on them, and judge what it has learnt."""
         import torch
 
         from spadework.core import networks, training
 
-        options = self._options(len(X))
-        n_networks = self._n_networks(len(X))
+        judges = self._judges(labels)
+        n_steps = self._n_networks(len(X)) * self.max_epochs + len(judges)
         device = networks.find_device(self.device)
-        rows = torch.from_numpy(scaler.transform(X)).to(device)
-        weights, results = [], []
+        scaled = torch.from_numpy(scaler.transform(X)).to(device)
         with (
             training.one_thread(),
-            progress("training", n_networks * self.max_epochs, verbose=verbose) as step,
+            progress("training", n_steps, verbose=verbose) as advance,
         ):
-            for _ in range(n_networks):
-                network = networks.new_network(
-                    X.shape[1], linear_code=self.linear_code, rng=rng
-                ).to(device)
-                results.append(
-                    training.train_network(
-                        network,
-                        rows,
-                        labels,
-                        labeler,
-                        options,
-                        rng,
-                        lambda epoch: step(_note(epoch)),
-                    )
+            learnt = self._train(X, scaled, labels, scaler, labeler, rng, advance)
+            if not judges:
+                return learnt
+            judged = judged_rows(labels, rng)
+            grown = {}
+            for name, reading in judges.items():
+                grown[name] = learn_reading(scaled, scaler, reading, judged, rng)
+                advance(f"unlabeled rows read by {name}")
+        grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
+        # Not on the code, which has learnt the labels: consensus there agrees with them.
+        fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
+        oddness = fit_oddness(fitted.members, scaler, X, labels)
+        grown[ONE_CLASS] = GrownReading(oddness, oddness.score(X[judged]))
+        trust = judge_readings(grown, labels, pseudo, judged)
+        scores = np.full(len(X), np.nan)
+        model, scores[judged] = blend_readings(
+            grown, trust.weights, labels[judged], scaler
+        )
+        return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
+
+    def _judges(self, labels: NDArray[np.int8]) -> dict[str, Reading]:
+        """Return what small networks learn beside Algorithm 1, if it is to be judged."""
+        unlabeled = np.full((labels == UNLABELED).sum(), UNLABELED, dtype=np.int8)
+        if not self.judge or not len(unlabeled):
+            return {}
+        readings = make_readings(
+            labels,
+            unlabeled,
+            {ANOMALY: 0.0, NORMAL: 0.0},
+            max_draws=MAX_DRAWS,
+            min_leaf=1,
+        )
+        readings.pop(PSEUDO, None)
+        return readings
+
+    def _train(
+        self,
+        X: NDArray[np.float32],
+        scaled: "Tensor",
+        labels: NDArray[np.int8],
+        scaler: Scaler,
+        labeler: PseudoLabeler,
+        rng: np.random.Generator,
+        advance: Advance,
+    ) -> Learnt:
+        """Run Algorithm 1 from several starts."""
+        from spadework.core import networks, training
+
+        options = self._options(len(X))
+        weights, results = [], []
+        for _ in range(self._n_networks(len(X))):
+            network = networks.new_network(
+                X.shape[1], linear_code=self.linear_code, rng=rng
+            ).to(scaled.device)
+            results.append(
+                training.train_network(
+                    network,
+                    scaled,
+                    labels,
+                    labeler,
+                    options,
+                    rng,
+                    lambda epoch: advance(_note(epoch)),
                 )
-                weights.append(networks.network_weights(network))
+            )
+            weights.append(networks.network_weights(network))
         model = NetworkModel(tuple(weights), self.linear_code, scaler)
         first = results[0]
-        history = [epoch._asdict() for epoch in first.history]
         return Learnt(
             model,
             first.pseudo_labeler,
             first.pseudo_labels,
             model.score(X),
-            history,
+            [epoch._asdict() for epoch in first.history],
             trust=None,
         )
 
@@ -186,11 +254,11 @@ class NetworkModel:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Mean logit q(h(x)) of each row, (n_samples,)."""
-        from spadework.core import training
+        from spadework.core import networks, training
 
         with training.one_thread():
             # In float64 a score does not depend on the rows scored beside it.
-            rows = self._tensor(X).double()
+            rows = networks.to_tensor(X, self.scaler).double()
             logits = [
                 training.predict_logits(network.double(), rows)
                 for network in self._networks()
@@ -199,18 +267,11 @@ class NetworkModel:
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Latent codes h(x) of the first network."""
-        from spadework.core import training
+        from spadework.core import networks, training
 
         with training.one_thread():
-            return training.encode(self._networks()[0], self._tensor(X))
-
-    def _tensor(self, X: NDArray[np.floating]) -> "Tensor":
-        import torch
-
-        from spadework.core import networks
-
-        scaled = torch.from_numpy(self.scaler.transform(X))
-        return scaled.to(networks.find_device("auto"))
+            rows = networks.to_tensor(X, self.scaler)
+            return training.encode(self._networks()[0], rows)
 
     def _networks(self) -> list["SpadeNetwork"]:
         from spadework.core import networks

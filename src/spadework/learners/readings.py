@@ -1,4 +1,4 @@
-"""Four readings of the unlabeled rows: what trees draw from, class by class."""
+"""Four readings of the unlabeled rows: what is drawn from, and what judges them."""
 
 from typing import NamedTuple
 
@@ -15,6 +15,12 @@ Positions = NDArray[np.intp]
 
 WIDE = 10
 """Times that a wide draw of unlabeled rows outnumbers the labeled anomalies."""
+
+MAX_DRAWS = 32_768
+"""Rows that a tree or a small network draws at most."""
+
+JUDGED_ROWS = 10_000
+"""Unlabeled rows that readings are judged on, at most, and rows of each class."""
 
 
 class Draws(NamedTuple):
@@ -106,6 +112,26 @@ def make_readings(
         )
         readings[PSEUDO] = Reading(normal, anomalous, min_leaf)
     return readings
+
+
+def choose(side: Draws, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw positions with replacement, by weight where there are weights."""
+    if side.weights is None:
+        return side.rows[rng.integers(len(side.rows), size=side.n_draws)]
+    cumulated = np.cumsum(side.weights)
+    points = rng.random(side.n_draws) * cumulated[-1]
+    return side.rows[np.searchsorted(cumulated, points, side="right")]
+
+
+def judged_rows(labels: Labels, rng: np.random.Generator) -> Positions:
+    """Positions of the rows to judge by: all of a kind, or a sample of them."""
+    chosen = []
+    for kind in (ANOMALY, NORMAL, UNLABELED):
+        rows = np.flatnonzero(labels == kind)
+        if len(rows) > JUDGED_ROWS:
+            rows = rng.choice(rows, JUDGED_ROWS, replace=False)
+        chosen.append(rows)
+    return np.sort(np.concatenate(chosen))
 
 
 def _with_pseudo(

@@ -81,9 +81,12 @@ class NumberColumn:
         if not self.as_text:
             _refuse_words(array, values)
         missing = ~np.isfinite(values)
-        centred = np.where(missing, self.fill, values) - self.offset
+        if missing.any():
+            values = np.where(missing, self.fill, values)
+        if self.offset:
+            values = values - self.offset
         limit = np.finfo(np.float32).max
-        number = np.clip(centred, -limit, limit).astype(np.float32)
+        number = np.clip(values, -limit, limit).astype(np.float32)
         if not self.tells_missing:
             return number[:, None]
         return np.stack([number, missing.astype(np.float32)], axis=1)
@@ -230,11 +233,11 @@ Column = NumberColumn | CategoryColumn | DateColumn
 
 def to_numbers(array: Values) -> NDArray[np.float64]:
     """Return values as float64, NaN where there is no number; (n_rows,)."""
-    array = plain(array)
+    array = simple(array)
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.int8())
     elif is_text(array.type):
-        array = _parse_numbers(array)
+        array = _parse_numbers(plain(array))
     values = array.cast(pa.float64(), safe=False)
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 

