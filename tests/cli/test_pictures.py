@@ -186,6 +186,17 @@ def test_the_report_without_truth_says_so(command, tmp_path):
     assert "ROC AUC" not in page
 
 
+def test_the_exported_graph_scores_as_the_command_does(command, tmp_path):
+    import onnxruntime
+
+    said = command("export", "model", "new_parts", "-o", tmp_path / "model.onnx")
+    assert "scores of 20 pictures differ by at most" in said.out
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    (pixels,) = session.get_inputs()
+    assert (pixels.name, pixels.type) == ("pixels", "tensor(uint8)")
+    assert pixels.shape == ["batch", 64, 64, 3]
+
+
 # Pictures that cannot be read
 
 

@@ -125,7 +125,7 @@ def with_a_stranger(header, arrays):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (without_numbers, "does not score"),
+        (without_numbers, "weights of the network must be finite"),
         (with_another_shape, "size mismatch"),
         (without_weights, "Missing key"),
         (with_fewer_patch_channels, "do not fit together"),

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
     from spadework.images.photos import Photos
 
+_COMPARED = 64
+"""Pictures, at most, that an exported graph is compared on."""
+
 
 def is_folder(sources: list[str]) -> bool:
     """Tell a folder, which holds pictures, from a table."""
@@ -133,6 +136,17 @@ def report_pictures(
     with _words_of_the_command():
         detector.on_corrupt = "skip" if skip_corrupt else "refuse"
         write_picture_page(detector, find_pictures(sources), out)
+
+
+def export_pictures(detector: "ImageSPADE", sources: list[str], out: Path) -> None:
+    """Write a model of pictures as ONNX, once it scores some of these the same."""
+    from spadework.export import export_onnx
+
+    with _words_of_the_command():
+        paths = find_pictures(sources).paths
+        sample = list(paths[:: -(-len(paths) // _COMPARED)])
+        difference = export_onnx(detector, out, sample=sample)
+    print(f"{out}: scores of {len(sample):,} pictures differ by at most {difference:.1e}")
 
 
 def find_pictures(sources: list[str]) -> "Photos":

@@ -180,12 +180,14 @@ class ImageSPADE(AnomalyDetector):
         check_is_fitted(self)
         if self.pseudo_labeler_ is None:
             raise InputError("there are no one-class classifiers to pseudo-label with")
+        return self.pseudo_labeler_.label(self.model_.represent(self.read(X)))
+
+    def read(self, X: Any) -> Pixels:
+        """Return photos as the model sees them, uint8 (n_photos, size, size, 3)."""
         paths = paths_of(X)
         if paths is None:
-            pixels = self._check_rows(X, fitting=False)
-        else:
-            pixels = read_photos(paths, self.size, verbose=self.verbose).pixels
-        return self.pseudo_labeler_.label(self.model_.represent(pixels))
+            return self._check_rows(X, fitting=False)
+        return read_photos(paths, self.size, verbose=self.verbose).pixels
 
     def _learn(self, X: Any, labels: Labels, rng: np.random.Generator) -> Floats:
         learnt = self._learner().learn(X, labels, rng, verbose=self.verbose)

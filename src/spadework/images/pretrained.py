@@ -20,6 +20,7 @@ from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.errors import InputError
+from spadework.errors import InputError
 from spadework.images.backbone import (
     Backbone,
     Features,
@@ -97,6 +98,10 @@ class PhotoModel:
     weights: Weights
     bank: PatchBank
     blend: BlendedModel
+
+    def __post_init__(self) -> None:
+        if not all(np.isfinite(weight).all() for weight in self.weights.values()):
+            raise InputError("the weights of the network must be finite numbers")
 
     def score(self, pixels: Pixels) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
