@@ -20,7 +20,6 @@ from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.errors import InputError
-from spadework.errors import InputError
 from spadework.images.backbone import (
     Backbone,
     Features,
