@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from spadework.errors import DataError, InputError, LabelError, SpadeworkError
+from spadework.errors import DataError, InputError, SpadeworkError
 
 if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
@@ -49,7 +49,7 @@ def fit_pictures(
     """Fit a model on a folder of pictures, say what it came to, and write it."""
     from rich.console import Console
 
-    from spadework.images.detector import ImageSPADE
+    from spadework.images.detector import ImageSPADE, in_words
     from spadework.images.photos import find_photos
     from spadework.images.reading import DEFAULT_SIZE
     from spadework.persistence import save
@@ -66,11 +66,10 @@ def fit_pictures(
             size=size,
             on_corrupt="skip" if skip_corrupt else "refuse",
             threshold="auto" if threshold is None else threshold,
-            label_map={1: 1, 0: 0, -1: -1},
             random_state=seed,
             verbose=not quiet,
         )
-        detector.fit(list(photos.paths), photos.labels)
+        detector.fit(list(photos.paths), in_words(photos.labels))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         save(detector, target)
@@ -227,6 +226,6 @@ def _words_of_the_command() -> Iterator[None]:
         yield
     except SpadeworkError as error:
         text = str(error).replace("on_corrupt='skip'", "--skip-corrupt")
-        if isinstance(error, LabelError) and "label_map" in text:
+        if "label_map" in text:
             text += " (label_map is --map here: 'dented=1,ok=0')"
         raise type(error)(text) from error

@@ -33,8 +33,7 @@ _LEARNERS: dict[str, type[PixelLearner]] = {
     "pretrained": PretrainedLearner,
     "paper": PaperLearner,
 }
-_WORDS = np.array(["normal", "anomaly", "unlabeled"], dtype=object)
-"""By label; -1 is the last."""
+_WORDS = np.array(["normal", "anomaly", "unlabeled"], dtype=object)  # -1 is the last
 
 _CHUNK = 64
 
@@ -162,17 +161,13 @@ class ImageSPADE(AnomalyDetector):
         photos. With ``on_corrupt="skip"`` unreadable files are NaN.
         """
         check_is_fitted(self)
-        if not isinstance(self.model_, PhotoModel):
-            raise InputError(
-                "heat maps come from patches, which only the learner 'pretrained' keeps; "
-                f"this detector was fitted with {self.learner!r}"
-            )
+        model = patch_model(self)
         paths = paths_of(X)
         if paths is None:
-            return self.model_.heat(self._check_rows(X, fitting=False))
+            return model.heat(self._check_rows(X, fitting=False))
         heat = np.full((len(paths), self.size, self.size), np.nan, dtype=np.float32)
         for rows, pixels in self._chunks(paths):
-            heat[rows] = self.model_.heat(pixels)
+            heat[rows] = model.heat(pixels)
         return heat
 
     def pseudo_label(self, X: Any) -> PseudoLabels:
@@ -247,6 +242,16 @@ class ImageSPADE(AnomalyDetector):
         return iter_photos(paths, self.size, _CHUNK, on_corrupt=self.on_corrupt)
 
 
+def patch_model(detector: ImageSPADE) -> PhotoModel:
+    """Return the model that draws heat maps, or say that there is none."""
+    if isinstance(detector.model_, PhotoModel):
+        return detector.model_
+    raise InputError(
+        "heat maps come from patches, which only the learner 'pretrained' keeps; this "
+        f"detector was fitted with {detector.learner!r}"
+    )
+
+
 def paths_of(X: Any) -> list[Path] | None:
     """Return the files that X names, or None where it holds pixels."""
     names = isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))
@@ -273,8 +278,12 @@ def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
     from spadework.images.photos import find_photos
 
     photos = find_photos(X)
-    # Words, not numbers: what lies in good/ is known to be normal.
-    return list(photos.paths), _WORDS[photos.labels]
+    return list(photos.paths), in_words(photos.labels)
+
+
+def in_words(labels: Labels) -> NDArray[np.object_]:
+    """Return labels 1, 0 and -1 as words, by which 0 is known to mean normal."""
+    return _WORDS[labels]
 
 
 def _kept(labels: Any, kept: NDArray[np.int64], n_photos: int) -> Any:

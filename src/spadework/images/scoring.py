@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from spadework.errors import DataError, InputError
 from spadework.files import open_whole, write_whole
 from spadework.images.contract import Floats, Pixels
-from spadework.images.detector import ImageSPADE
+from spadework.images.detector import ImageSPADE, patch_model
 from spadework.images.heat import as_picture, heat_range, overlay
 from spadework.images.photos import Photos
-from spadework.images.pretrained import PhotoModel
 from spadework.images.reading import iter_photos
 from spadework.progress import progress
 
@@ -70,47 +69,45 @@ def score_photos(
     """
     if top is not None and top < 1:
         raise InputError(f"top must be a positive number; got {top}")
+    draw = _HeatMaps(detector, photos, heat_maps, force=force)
+    best = _Best(top)
     n_anomalies = n_written = n_unreadable = 0
-    best_rows, best_scores = np.empty(0, dtype=np.int64), np.empty(0)
     with (
         _open_table(out, force=force) as write,
         progress("scoring", len(photos.paths), verbose=verbose) as advance,
     ):
-        draw = _HeatMaps(detector, photos, heat_maps, force=force)
         for rows, pixels, scores in _scored(detector, photos):
-            called = scores > detector.threshold_
+            called, read = scores > detector.threshold_, ~np.isnan(scores)
             n_anomalies += int(called.sum())
-            n_unreadable += int(np.isnan(scores).sum())
+            n_unreadable += int((~read).sum())
             kept = called if only_anomalies else np.ones(len(rows), dtype=bool)
             if top is None:
-                _write(write, photos, rows[kept], scores[kept], called[kept])
+                _write(write, detector, photos, rows[kept], scores[kept])
                 n_written += int(kept.sum())
-                draw.draw(rows[~np.isnan(scores)], pixels, kept[~np.isnan(scores)])
+                draw.draw(rows[read], pixels, kept[read])
             else:
-                kept = kept & ~np.isnan(scores)
-                best_rows = np.append(best_rows, rows[kept])
-                best_scores = np.append(best_scores, scores[kept])
-                order = np.argsort(-best_scores, kind="stable")[:top]
-                best_rows, best_scores = best_rows[order], best_scores[order]
+                best.add(rows[kept & read], scores[kept & read])
             for _ in rows:
                 advance("")
         if top is not None:
-            called = best_scores > detector.threshold_
-            _write(write, photos, best_rows, best_scores, called)
-            n_written = len(best_rows)
-            draw.draw_files(best_rows)
+            _write(write, detector, photos, best.rows, best.scores)
+            n_written = len(best.rows)
+            draw.draw_files(best.rows)
     return PhotoCounts(len(photos.paths), n_anomalies, n_written, n_unreadable)
 
 
-def refuse_without_heat(detector: ImageSPADE) -> PhotoModel:
-    """Return the model that draws heat maps, or say that there is none."""
-    if not isinstance(detector.model_, PhotoModel):
-        raise InputError(
-            "heat maps come from patches, which only the learner 'pretrained' keeps; "
-            f"this model was fitted with {detector.learner!r}. Fit again without it, or "
-            f"leave heat maps out"
-        )
-    return detector.model_
+class _Best:
+    """The highest scores of all that were added, highest first; of equals the earlier."""
+
+    def __init__(self, n_best: int | None) -> None:
+        self._n_best = n_best
+        self.rows, self.scores = np.empty(0, dtype=np.int64), np.empty(0)
+
+    def add(self, rows: Rows, scores: Floats) -> None:
+        """Keep those of these pictures, (n,), that are among the best."""
+        rows, scores = np.append(self.rows, rows), np.append(self.scores, scores)
+        order = np.argsort(-scores, kind="stable")[: self._n_best]
+        self.rows, self.scores = rows[order], scores[order]
 
 
 def _scored(
@@ -137,14 +134,12 @@ def _scored(
 
 
 def _write(
-    write: Any, photos: Photos, rows: Rows, scores: Floats, called: NDArray[np.bool_]
+    write: Any, detector: ImageSPADE, photos: Photos, rows: Rows, scores: Floats
 ) -> None:
     """Write one line a picture; what was not read has empty cells."""
-    for row, score, call in zip(
-        rows.tolist(), scores.tolist(), called.tolist(), strict=True
-    ):
-        unread = np.isnan(score)
-        write([photos.names[row], "" if unread else score, "" if unread else int(call)])
+    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+        answers = (score, int(score > detector.threshold_))
+        write([photos.names[row], *(("", "") if np.isnan(score) else answers)])
 
 
 @contextmanager
@@ -183,7 +178,7 @@ class _HeatMaps:
         self._detector, self._photos, self._folder = detector, photos, folder
         if folder is None:
             return
-        model = refuse_without_heat(detector)
+        model = patch_model(detector)
         if folder.exists() and not folder.is_dir():
             raise DataError(f"{folder} is a file; name a folder for the heat maps")
         if folder.is_dir() and any(folder.iterdir()) and not force:
