@@ -11,7 +11,7 @@ import json
 import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ from spadework.tables.encoding import TableEncoder
 from spadework.tables.recognition import Ignored
 from spadework.validation import check_parameters
 from spadework.version import __version__
+
+if TYPE_CHECKING:
+    from spadework.images.detector import ImageSPADE
 
 FORMAT_VERSION = 1
 
@@ -74,17 +77,15 @@ _RECORDS: dict[str, type[Any]] = {
         Trust,
     )
 }
-_MODELS = {cls.__name__: cls for cls in (SPADE, TableModel)}
-
-Model = SPADE | TableModel
-"""What can be saved."""
+_MODELS = ("ImageSPADE", "SPADE", "TableModel")
+_GREY = 127
 
 _HEADER_KEY, _DIGEST_KEY = "spadework", "sha256"
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(model: Model, path: str | os.PathLike[str]) -> None:
+def save(model: "SPADE | TableModel | ImageSPADE", path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file.
 
     The file is written beside its place, synced and then moved there, so an
@@ -93,8 +94,9 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : SPADE or TableModel
-        Fitted. A ``one_class`` object of your own cannot be written as plain data.
+    model : SPADE, TableModel or ImageSPADE
+        Fitted. A ``one_class`` object of your own cannot be written as plain data. A
+        model of photos holds the weights of its network, 13 MB or more.
     path : path of the file, ``.spade`` by custom
     """
     if type(model).__name__ not in _MODELS:
@@ -115,7 +117,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     write_whole(target, _in_order(pack_tensors(arrays, metadata)))
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
     """Read a model file; nothing in it is executed.
 
     Raises
@@ -137,7 +139,10 @@ def load(path: str | os.PathLike[str]) -> Model:
         model = _decode(header["model"], arrays)
         if type(model).__name__ not in _MODELS:
             raise ModelFileError(f"expected a model; got {type(model).__name__}")
-        _check_whole(_detector_of(model))
+        if isinstance(model, (SPADE, TableModel)):
+            _check_whole(_detector_of(model))
+        else:
+            _check_photos(model)
     except Exception as error:
         raise ModelFileError(
             f"the parts of {path} do not fit together: {error}"
@@ -195,7 +200,8 @@ def _encode(value: Any, place: str, arrays: Arrays) -> Any:
     if isinstance(value, np.ndarray):
         return _encode_array(value, place, arrays)
     name = type(value).__name__
-    if type(value) in (_ESTIMATORS.get(name), _RECORDS.get(name)):
+    container = isinstance(value, (list, tuple, dict)) and name not in _RECORDS
+    if not container and type(value) is _class_named(name):
         state = {
             key: _encode(item, f"{place}.{key}", arrays)
             for key, item in _state(value).items()
@@ -224,7 +230,7 @@ def _encode_array(value: NDArray[Any], place: str, arrays: Arrays) -> Any:
     if value.dtype.kind not in "biuf":
         raise ModelFileError(f"{place} has dtype {value.dtype}, which cannot be saved")
     key = f"{len(arrays)}:{place}"
-    arrays[key] = np.ascontiguousarray(value)
+    arrays[key] = np.ascontiguousarray(value).reshape(value.shape)
     return {"$array": key}
 
 
@@ -263,19 +269,31 @@ def _state(value: Any) -> dict[str, Any]:
 
 def _build(name: str, state: dict[str, Any]) -> Any:
     """Build an allowed class from its attributes."""
-    if name in _RECORDS:
-        return _RECORDS[name](**state)
-    if name not in _ESTIMATORS:
-        raise ModelFileError(
-            f"class {name!r} is not one of {_listed({**_RECORDS, **_ESTIMATORS})}"
-        )
-    estimator = _ESTIMATORS[name]()
+    cls = _class_named(name)
+    if cls is None:
+        allowed = {*_RECORDS, *_ESTIMATORS, *_image_classes()}
+        raise ModelFileError(f"class {name!r} is not one of {_listed(allowed)}")
+    if not issubclass(cls, BaseEstimator):
+        return cls(**state)
+    estimator = cls()
     known = set(estimator.get_params(deep=False)) | _fitted_names(type(estimator))
     if not set(state) <= known:
         raise ModelFileError(f"{name} has no attribute {_listed(set(state) - known)}")
     for key, item in state.items():
         setattr(estimator, key, item)
     return estimator
+
+
+def _class_named(name: str) -> type[Any] | None:
+    """Return an allowed class, None for all others."""
+    return _RECORDS.get(name) or _ESTIMATORS.get(name) or _image_classes().get(name)
+
+
+def _image_classes() -> dict[str, type[Any]]:
+    """Return the classes of models of photos; loaded when met, since they load torch."""
+    from spadework.images.parts import CLASSES
+
+    return CLASSES
 
 
 def _fitted_names(cls: type) -> set[str]:
@@ -296,19 +314,36 @@ def _check_whole(model: Any) -> None:
 
     Every part is used once, on a row of zeros.
     """
-    missing = _fitted_names(type(model)) - set(vars(model)) - {"feature_names_in_"}
-    if missing:
-        raise ModelFileError(f"the model lacks {_listed(missing)}")
+    _refuse_lacking(model, {"feature_names_in_"})
     check_parameters(model)
     width = model.model_.scaler.n_features
     if model.n_features_in_ != width:
         raise ModelFileError(
             f"{model.n_features_in_} columns do not fit scales of {width}"
         )
-    row = np.zeros((1, width), dtype=np.float32)
-    if not np.isfinite(model.model_.score(row)).all():
+    _check_scoring(model, np.zeros((1, width), dtype=np.float32))
+
+
+def _check_photos(model: "ImageSPADE") -> None:
+    """Check the same of a detector of photos; its parts are used on a grey photo."""
+    _refuse_lacking(model, {"feature_names_in_", "n_features_in_"})
+    model._check_parameters()
+    grey = np.full((1, model.size, model.size, 3), _GREY, dtype=np.uint8)
+    _check_scoring(model, grey)
+
+
+def _refuse_lacking(model: Any, optional: set[str]) -> None:
+    """Refuse a detector without what ``fit`` sets."""
+    missing = _fitted_names(type(model)) - set(vars(model)) - optional
+    if missing:
+        raise ModelFileError(f"the model lacks {_listed(missing)}")
+
+
+def _check_scoring(model: Any, rows: NDArray[Any]) -> None:
+    """Use every part of a detector on a row or a photo; check what it knows of labels."""
+    if not np.isfinite(model.model_.score(rows)).all():
         raise ModelFileError("the model does not score a row with a number")
-    codes = model.model_.represent(row)
+    codes = model.model_.represent(rows)
     if model.pseudo_labeler_ is not None:
         model.pseudo_labeler_.label(codes)
     if model.setting_ != model.census_.setting or model.classes_.tolist() != [0, 1]:

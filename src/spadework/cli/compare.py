@@ -24,7 +24,7 @@ def compare(
     from spadework.differences import compare_table
     from spadework.tables.reading import read_table
 
-    fitted = load_model(model)
+    fitted = load_model(model, sources)
     table = read_table(
         source_of(sources), query=query, types=fitted.types, columns=fitted.columns
     )

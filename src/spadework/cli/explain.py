@@ -32,7 +32,7 @@ def explain(
     from spadework.scoring import find_top
     from spadework.tables.reading import read_rows
 
-    fitted, source = load_model(model), source_of(sources)
+    fitted, source = load_model(model, sources), source_of(sources)
     if row:
         numbers, rows = (
             row,

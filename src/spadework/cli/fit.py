@@ -1,4 +1,4 @@
-"""``spadework fit``: learn from a table as it is."""
+"""``spadework fit``: learn from a table, or from a folder of pictures, as it is."""
 
 import json
 from pathlib import Path
@@ -11,12 +11,14 @@ from spadework.cli.models import (
     Json,
     Query,
     Quiet,
+    SkipCorrupt,
     Sources,
     hush,
     new_folder,
     source_of,
 )
-from spadework.errors import LabelError
+from spadework.cli.pictures import fit_pictures, is_folder, refuse_options
+from spadework.errors import InputError, LabelError
 
 if TYPE_CHECKING:
     from spadework.table_model import TableModel
@@ -24,8 +26,14 @@ if TYPE_CHECKING:
 
 def fit(
     sources: Sources,
-    label: Annotated[str, typer.Option("--label", "-l", help="Column of the labels.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model.")],
+    label: Annotated[
+        str | None, typer.Option("--label", "-l", help="Column of the labels of a table.")
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Table of pictures' labels: columns file and label."),
+    ] = None,
     label_map: Annotated[
         str | None,
         typer.Option(
@@ -50,7 +58,17 @@ def fit(
         list[str] | None,
         typer.Option(help="Further rows, all taken as unlabeled; repeatable."),
     ] = None,
-    learner: Annotated[str, typer.Option(help="forest or network.")] = "forest",
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            help="forest (default) or network; for pictures pretrained or paper."
+        ),
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(help="Side that pictures are resized to, 256 if not set."),
+    ] = None,
+    skip_corrupt: SkipCorrupt = False,
     threshold: Annotated[
         float | None, typer.Option(help="Score above which rows are called anomalous.")
     ] = None,
@@ -59,10 +77,40 @@ def fit(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Fit a model on a table with a few labels, and write it to a folder."""
+    """Fit a model on a table, or on pictures in good/, defect/ and unlabeled/."""
     hush(quiet)
     target = new_folder(out, force=force)
     mapping = None if label_map is None else parse_map(label_map)
+    if is_folder(sources):
+        refuse_options(
+            "a folder of pictures",
+            label=label,
+            key=key,
+            ignore=ignore,
+            category=category,
+            query=query,
+            unlabeled=unlabeled,
+        )
+        fit_pictures(
+            sources[0],
+            target,
+            labels=labels,
+            label_map=mapping,
+            learner=learner,
+            size=size,
+            skip_corrupt=skip_corrupt,
+            threshold=threshold,
+            seed=seed,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
+    refuse_options("a table", labels=labels, size=size, skip_corrupt=skip_corrupt)
+    if label is None:
+        raise InputError(
+            "a table needs --label, the name of its column of labels; pictures are given "
+            "as one folder that holds good/, defect/ and unlabeled/"
+        )
     from rich.console import Console
 
     from spadework.detector import SPADE
@@ -87,7 +135,7 @@ def fit(
     for line in plan.lines():
         console.print(line, markup=False, highlight=False)
     detector = SPADE(
-        learner=learner,  # type: ignore[arg-type]  # any other name is refused by fit
+        learner=learner or "forest",  # type: ignore[arg-type]  # any other name is refused by fit
         threshold="auto" if threshold is None else threshold,
         random_state=seed,
         verbose=not quiet,

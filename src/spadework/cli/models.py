@@ -9,6 +9,7 @@ import typer
 from spadework.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
+    from spadework.images.detector import ImageSPADE
     from spadework.table_model import TableModel
 
 MODEL_FILE = "model.spade"
@@ -18,7 +19,8 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         help="Files (CSV, TSV, Parquet, Arrow; also .gz, .zst), globs, '-' for standard "
-        "input, or a database URL (sqlite:///file.db, postgresql://host/name)."
+        "input, or a database URL (sqlite:///file.db, postgresql://host/name); or a "
+        "folder of pictures."
     ),
 ]
 Query = Annotated[
@@ -26,6 +28,10 @@ Query = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+SkipCorrupt = Annotated[
+    bool,
+    typer.Option("--skip-corrupt", help="Leave out pictures that cannot be read."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 
@@ -52,10 +58,34 @@ def new_folder(folder: Path, *, force: bool) -> Path:
     return target
 
 
-def load_model(folder: Path) -> "TableModel":
-    """Load the model of a folder, or a model file itself."""
-    from spadework.persistence import load
+def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":
+    """Load the model of a table; refuse one of pictures, and pictures for it."""
     from spadework.table_model import TableModel
+
+    model = load_any(folder)
+    if not isinstance(model, TableModel):
+        raise ModelFileError(
+            f"{folder} was fitted on pictures, and this command is for tables. Pictures "
+            f"have spadework score --heat-maps, spadework report and spadework export"
+        )
+    refuse_folders(folder, sources or [])
+    return model
+
+
+def refuse_folders(model: Path, sources: list[str]) -> None:
+    """Refuse a folder of pictures where a table is expected."""
+    for source in sources:
+        if Path(source).is_dir():
+            raise InputError(
+                f"{model} was fitted on a table and {source} is a folder: give files, or "
+                f"a glob in quotes such as '{Path(source) / '*.csv'}'"
+            )
+
+
+def load_any(folder: Path) -> "TableModel | ImageSPADE":
+    """Load the model of a folder, or a model file itself: of a table or of pictures."""
+    from spadework.detector import SPADE
+    from spadework.persistence import load
 
     path = folder / MODEL_FILE if folder.is_dir() else folder
     if not path.is_file():
@@ -66,7 +96,7 @@ def load_model(folder: Path) -> "TableModel":
         model = load(path)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error}") from error
-    if not isinstance(model, TableModel):
+    if isinstance(model, SPADE):
         raise ModelFileError(
             f"{path} was fitted on a matrix in Python and knows no columns; load it "
             f"there with spadework.load"

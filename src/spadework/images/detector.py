@@ -33,6 +33,8 @@ _LEARNERS: dict[str, type[PixelLearner]] = {
     "pretrained": PretrainedLearner,
     "paper": PaperLearner,
 }
+_WORDS = np.array(["normal", "anomaly", "unlabeled"], dtype=object)  # -1 is the last
+
 _CHUNK = 64
 
 
@@ -124,6 +126,11 @@ class ImageSPADE(AnomalyDetector):
             where X is a folder that says it.
         """
         self._check_parameters()
+        if y is None and self.label_map is not None:
+            raise InputError(
+                "label_map says what values of y mean, and y is missing; a folder labels "
+                "its photos itself, so leave label_map out"
+            )
         paths, labels = _listed(X, y)
         if paths is None:
             return super().fit(X, labels)
@@ -154,17 +161,13 @@ class ImageSPADE(AnomalyDetector):
         photos. With ``on_corrupt="skip"`` unreadable files are NaN.
         """
         check_is_fitted(self)
-        if not isinstance(self.model_, PhotoModel):
-            raise InputError(
-                "heat maps come from patches, which only the learner 'pretrained' keeps; "
-                f"this detector was fitted with {self.learner!r}"
-            )
+        model = patch_model(self)
         paths = paths_of(X)
         if paths is None:
-            return self.model_.heat(self._check_rows(X, fitting=False))
+            return model.heat(self._check_rows(X, fitting=False))
         heat = np.full((len(paths), self.size, self.size), np.nan, dtype=np.float32)
         for rows, pixels in self._chunks(paths):
-            heat[rows] = self.model_.heat(pixels)
+            heat[rows] = model.heat(pixels)
         return heat
 
     def pseudo_label(self, X: Any) -> PseudoLabels:
@@ -172,12 +175,14 @@ class ImageSPADE(AnomalyDetector):
         check_is_fitted(self)
         if self.pseudo_labeler_ is None:
             raise InputError("there are no one-class classifiers to pseudo-label with")
+        return self.pseudo_labeler_.label(self.model_.represent(self.read(X)))
+
+    def read(self, X: Any) -> Pixels:
+        """Return photos as the model sees them, uint8 (n_photos, size, size, 3)."""
         paths = paths_of(X)
         if paths is None:
-            pixels = self._check_rows(X, fitting=False)
-        else:
-            pixels = read_photos(paths, self.size, verbose=self.verbose).pixels
-        return self.pseudo_labeler_.label(self.model_.represent(pixels))
+            return self._check_rows(X, fitting=False)
+        return read_photos(paths, self.size, verbose=self.verbose).pixels
 
     def _learn(self, X: Any, labels: Labels, rng: np.random.Generator) -> Floats:
         learnt = self._learner().learn(X, labels, rng, verbose=self.verbose)
@@ -237,6 +242,16 @@ class ImageSPADE(AnomalyDetector):
         return iter_photos(paths, self.size, _CHUNK, on_corrupt=self.on_corrupt)
 
 
+def patch_model(detector: ImageSPADE) -> PhotoModel:
+    """Return the model that draws heat maps, or say that there is none."""
+    if isinstance(detector.model_, PhotoModel):
+        return detector.model_
+    raise InputError(
+        "heat maps come from patches, which only the learner 'pretrained' keeps; this "
+        f"detector was fitted with {detector.learner!r}"
+    )
+
+
 def paths_of(X: Any) -> list[Path] | None:
     """Return the files that X names, or None where it holds pixels."""
     names = isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))
@@ -263,7 +278,12 @@ def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
     from spadework.images.photos import find_photos
 
     photos = find_photos(X)
-    return list(photos.paths), photos.labels
+    return list(photos.paths), in_words(photos.labels)
+
+
+def in_words(labels: Labels) -> NDArray[np.object_]:
+    """Return labels 1, 0 and -1 as words, by which 0 is known to mean normal."""
+    return _WORDS[labels]
 
 
 def _kept(labels: Any, kept: NDArray[np.int64], n_photos: int) -> Any:

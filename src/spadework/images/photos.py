@@ -28,6 +28,7 @@ _LAYOUTS = (
     "good/, defect/<type>/ and unlabeled/ (any of them), or those of MVTec AD: "
     "train/good/, test/good/ and test/<type>/"
 )
+_TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".gz", ".zst")
 _SHOWN = 5
 
 
@@ -336,10 +337,12 @@ def _no_pictures_message(folder: Path) -> str:
         for name in names
         if not name.startswith(".")
     )
+    hint = "; a table is given by its files" if endings.keys() & set(_TABLES) else ""
     came = ", ".join(
         f"{count:,} with {end}" for end, count in endings.most_common(_SHOWN)
     )
     return (
         f"no picture in {folder}: expected files that end in {', '.join(ENDINGS)}, in "
-        f"folders {_LAYOUTS}; found {f'files, {came}' if came else 'no file at all'}"
+        f"folders {_LAYOUTS}; found "
+        f"{f'files, {came}' if came else 'no file at all'}{hint}"
     )

