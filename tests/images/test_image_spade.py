@@ -157,6 +157,13 @@ def test_too_little_is_refused_clearly():
         small().fit(PIXELS[:0], [])
 
 
+def test_a_single_normal_picture_among_defects_can_be_learnt_from():
+    chosen = np.concatenate([np.flatnonzero(TRUTH == 0)[:1], np.flatnonzero(TRUTH == 1)])
+    detector = small(label_map=STATED).fit(PIXELS[chosen], TRUTH[chosen])
+    assert detector.setting_ == "PN"
+    assert np.isfinite(detector.anomaly_score(NEW)).all()
+
+
 def test_labels_of_one_class_alone_are_refused():
     with pytest.raises(LabelError):
         small(label_map=STATED).fit(PIXELS[:6], np.zeros(6, dtype=int))

@@ -235,11 +235,12 @@ def _fit_bank(
     pixels: Pixels,
     labels: Labels,
     rng: np.random.Generator,
-) -> tuple[PatchBank, NDArray[np.intp]]:
+) -> tuple[PatchBank, NDArray[np.intp] | None]:
     """Draw patches of normal photos, and say which photo each comes from.
 
     Where few photos are labeled normal, all that are not labeled anomalies give some:
-    most of those are normal too.
+    most of those are normal too. Of a single photo no patch can be left out, so None
+    says which come from it.
     """
     photos = np.flatnonzero(labels == NORMAL)
     if len(photos) < MIN_NORMALS:
@@ -254,7 +255,7 @@ def _fit_bank(
         for _, features in _look(network, device, pixels, photos)
     ]
     patches = np.concatenate(drawn)
-    owners = np.repeat(photos, patches.shape[1])
+    owners = np.repeat(photos, patches.shape[1]) if len(photos) > 1 else None
     return make_bank(patches.reshape(-1, patches.shape[2])), owners
 
 
