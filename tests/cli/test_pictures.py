@@ -39,6 +39,17 @@ def place(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """Let the command leave by an exception, and leave signals to pytest."""
+
+    def leave(words, status):
+        raise SystemExit(words)
+
+    monkeypatch.setattr("spadework.cli.leave", leave)
+    monkeypatch.setattr("spadework.cli.heed_signals", lambda: None)
+
+
 @pytest.fixture
 def command(place, monkeypatch, capsys):
     """Run the command in this process; return what it printed."""
