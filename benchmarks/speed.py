@@ -31,7 +31,7 @@ from spadework.core.matching import Tail, tail_size
 from spadework.core.pseudo_labels import find_thresholds
 from spadework.core.trees import usable_cores
 from spadework.persistence import save
-from spadework.table_model import fit_table
+from spadework.table_fitting import fit_table
 from spadework.tables.reading import read_table
 
 HERE = Path(__file__).parent

@@ -1,5 +1,7 @@
 """Two sets of rows are compared column by column and as a whole."""
 
+import datetime as dt
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework import SPADE, ForestLearner
-from spadework.differences import advise, compare_rows, compare_table, tell_apart
+from spadework.differences import (
+    advise,
+    compare_rows,
+    compare_table,
+    find_giveaways,
+    tell_apart,
+)
 from spadework.errors import InputError
-from spadework.table_model import fit_table
+from spadework.table_fitting import fit_table
 from spadework.tables.encoding import fit_encoder
 
 
@@ -59,6 +67,52 @@ def test_a_category_whose_shares_moved_is_named_with_its_value():
     assert moved.distance == pytest.approx(0.4, abs=0.06)
     assert "against" in moved.words
     assert moved.words.startswith(("web", "shop"))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ([1.0, 2.5, 3.0], [2.0, 2.5, 7.5], "mean 2.16667 against 4"),
+        ([1.0, 2.5, 3.0], [2.0, 4.5, 7.5], "median 2.5 against 4.5"),
+        ([True, True, False], [False] * 3, "true or 1: 66.7% against 0.0%"),
+        (
+            [dt.date(2024, 3, d) for d in (1, 2, 3)],
+            [dt.date(2024, 5, d) for d in (1, 2, 3)],
+            "median 2024-03-02 against 2024-05-02",
+        ),
+    ],
+)
+def test_the_middles_of_a_column_are_set_side_by_side(before, now, words):
+    first, second = (pa.table({"x": each * 5}) for each in (before, now))
+    (column,) = compare_rows(*encode(first, second)).columns
+    assert column.words == words
+
+
+def with_day(model_of, n_labeled):
+    """Rows of which the first so many are labeled, day after day."""
+    table = made_table(1_500, 0).drop_columns(["status"])
+    status = ["ok"] * (n_labeled - 20) + ["fraud"] * 20 + [""] * (1_500 - n_labeled)
+    table = table.append_column("status", pa.array(status))
+    day = np.arange(1_500) / 7.5 if model_of == "day" else np.arange(1_500)[::-1] % 9.5
+    return fit_table(
+        table.append_column("day", pa.array(day)),
+        label="status",
+        label_map={"fraud": 1, "ok": 0},
+        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+    )
+
+
+def test_a_column_that_says_which_rows_were_labeled_is_a_giveaway():
+    assert [each.name for each in find_giveaways(with_day("day", 100))] == ["day"]
+
+
+def test_columns_that_labeled_and_unlabeled_rows_share_are_no_giveaways(model):
+    assert find_giveaways(with_day("other", 100)) == []
+    assert find_giveaways(model) == []
+
+
+def test_too_few_labeled_normals_give_nothing_away():
+    assert find_giveaways(with_day("day", 25)) == []
 
 
 def test_telling_apart_the_same_rows_is_chance():

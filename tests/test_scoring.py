@@ -18,8 +18,9 @@ import pytest
 from spadework import scoring
 from spadework.errors import DataError, InputError
 from spadework.scoring import find_top, score_table
-from spadework.table_model import TableModel, fit_table
-from spadework.tables import reading
+from spadework.table_fitting import fit_table
+from spadework.table_model import TableModel
+from spadework.tables import reading, table_files, text
 from test_table_model import MAP, fitted, payments, small
 
 MIB = 1 << 20
@@ -42,8 +43,8 @@ def out(tmp_path):
 
 def small_batches(monkeypatch):
     """Make batches of about 60 rows."""
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(reading, "BATCH_ROWS", 60)
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(table_files, "BATCH_ROWS", 60)
 
 
 @contextmanager

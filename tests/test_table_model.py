@@ -11,7 +11,8 @@ import pytest
 
 from spadework import SPADE, ForestLearner, load, save
 from spadework.errors import DataError, InputError, LabelError, ModelFileError
-from spadework.table_model import RESULTS, fit_table, plan_table
+from spadework.table_fitting import fit_table, plan_table
+from spadework.table_model import RESULTS
 
 MAP = {"fraud": 1, "ok": 0}
 
@@ -167,6 +168,18 @@ def test_labels_are_read_as_people_keep_them(labels, label_map):
 def test_the_model_reads_labels_again_as_it_did():
     labels = fitted().read_labels(payments())
     assert np.bincount(labels + 1).tolist() == [240 - 12 - 44, 44, 12]
+
+
+@pytest.mark.parametrize("training", [[1, 0, None, None], [1, -1, -1, -1]])
+def test_zeros_of_later_rows_are_normal_if_they_were_in_training(training):
+    table = pa.table({"y": training * 10, "x": np.arange(40) ** 2 % 17})
+    model = fit_table(table, label="y", detector=small())
+    later = pa.table({"y": [1, 0, 0]})
+    if 0 in training:
+        assert model.read_labels(later).tolist() == [1, 0, 0]
+    else:
+        with pytest.raises(LabelError, match="only 0 and 1"):
+            model.read_labels(later)
 
 
 def test_a_label_that_is_not_mapped_is_refused():

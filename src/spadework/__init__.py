@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from spadework.learners.forest import ForestLearner
     from spadework.learners.network import NetworkLearner
     from spadework.persistence import load, save
-    from spadework.table_model import TableModel, fit_table
+    from spadework.table_fitting import fit_table
+    from spadework.table_model import TableModel
 
 _HOMES = {
     "SPADE": "spadework.detector",
@@ -25,7 +26,7 @@ _HOMES = {
     "ImageSPADE": "spadework.images.detector",
     "NetworkLearner": "spadework.learners.network",
     "TableModel": "spadework.table_model",
-    "fit_table": "spadework.table_model",
+    "fit_table": "spadework.table_fitting",
     "load": "spadework.persistence",
     "normalize_labels": "spadework.labels",
     "save": "spadework.persistence",

@@ -14,9 +14,16 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from spadework.errors import InputError
+from spadework.labels import NORMAL, UNLABELED
 from spadework.table_model import TableModel
-from spadework.tables.columns import CategoryColumn, Column
+from spadework.tables.columns import (
+    CategoryColumn,
+    Column,
+    DateColumn,
+    NumberColumn,
+)
 from spadework.tables.encoding import TableEncoder
+from spadework.tables.values import show_day
 
 Rows = NDArray[np.float32]
 
@@ -25,6 +32,9 @@ CHANCE = 0.6
 
 LEVEL = 0.01
 """Chance, over all columns together, of calling one different that is not."""
+
+GIVEAWAY = 0.9
+"""Distance from which a column by itself tells labeled rows from unlabeled ones."""
 
 MAX_ROWS = 5_000
 _N_FOLDS, _N_TREES, _MIN_ROWS = 5, 100, 10
@@ -125,18 +135,23 @@ def compare_rows(
         )
     rng = np.random.default_rng(seed)
     first, second = (_sample(rows, rng) for rows in (first, second))
-    n_columns = len(encoder.columns)
-    columns = [
-        _compare_column(
-            column,
-            first[:, encoder.owners == at],
-            second[:, encoder.owners == at],
-            LEVEL / n_columns,
-        )
-        for at, column in enumerate(encoder.columns)
-    ]
-    ordered = sorted(columns, key=lambda each: (-each.certain, -each.distance))
-    return Difference(tell_apart(first, second, seed), ordered)
+    columns = _compare_columns(encoder, first, second)
+    return Difference(tell_apart(first, second, seed), columns)
+
+
+def find_giveaways(model: TableModel) -> list[ColumnDifference]:
+    """Find columns that by themselves tell labeled normals from unlabeled rows.
+
+    Most unlabeled rows are normal, too, so such a column hardly tells what a row is. It
+    may tell when or how rows were labeled, and mislead.
+    """
+    reference = model.reference
+    normals = reference.X[reference.labels == NORMAL]
+    unlabeled = reference.X[reference.labels == UNLABELED]
+    if min(len(normals), len(unlabeled)) < _MIN_ROWS:
+        return []
+    columns = _compare_columns(model.encoder, normals, unlabeled)
+    return [each for each in columns if each.certain and each.distance >= GIVEAWAY]
 
 
 def compare_table(model: TableModel, X: Rows) -> Drift:
@@ -180,6 +195,22 @@ def tell_apart(first: Rows, second: Rows, seed: int) -> float:
     return max(0.5, float(roc_auc_score(which, belief[:, 1])))
 
 
+def _compare_columns(
+    encoder: TableEncoder, first: Rows, second: Rows
+) -> list[ColumnDifference]:
+    """Compare two sets of encoded rows by column, the largest difference first."""
+    columns = [
+        _compare_column(
+            column,
+            first[:, encoder.owners == at],
+            second[:, encoder.owners == at],
+            LEVEL / len(encoder.columns),
+        )
+        for at, column in enumerate(encoder.columns)
+    ]
+    return sorted(columns, key=lambda each: (-each.certain, -each.distance))
+
+
 def _compare_column(
     column: Column, first: Rows, second: Rows, level: float
 ) -> ColumnDifference:
@@ -188,16 +219,21 @@ def _compare_column(
         return _compare_category(column, first, second, level)
     test: Any = ks_2samp(first[:, 0], second[:, 0])
     distance, p_value = float(test.statistic), float(test.pvalue)
-    low, high = (
-        float(np.median(rows[:, 0])) + _shift(column) for rows in (first, second)
-    )
-    words = f"median {low:,.6g} against {high:,.6g}"
+    words = _middle_words(column, first[:, 0], second[:, 0])
     return ColumnDifference(column.name, distance, p_value, p_value < level, words)
 
 
-def _shift(column: Column) -> float:
-    """Return what was subtracted from the values of a column."""
-    return getattr(column, "offset", 0.0)
+def _middle_words(column: NumberColumn | DateColumn, first: Rows, second: Rows) -> str:
+    """Set the middle of two sets of values, each (n_rows,), side by side."""
+    if isinstance(column, DateColumn):
+        days = (np.median(rows) + column.origin for rows in (first, second))
+        shown = [show_day(float(day), with_time=False) for day in days]
+        return "median " + " against ".join(shown)
+    if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
+        return f"true or 1: {first.mean():.1%} against {second.mean():.1%}"
+    what = "median" if np.median(first) != np.median(second) else "mean"
+    middles = (getattr(np, what)(rows) + column.offset for rows in (first, second))
+    return f"{what} " + " against ".join(f"{float(each):,.6g}" for each in middles)
 
 
 def _compare_category(

@@ -16,22 +16,15 @@ from numpy.typing import NDArray
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.table_model import Reference, TableModel
-from spadework.tables.columns import (
-    MISSING,
-    CategoryColumn,
-    Column,
-    DateColumn,
-    NumberColumn,
-)
-from spadework.tables.encoding import MAX_VALUES
-from spadework.tables.reading import frame_to_table
+from spadework.tables.columns import Column
+from spadework.tables.frames import frame_to_table
+from spadework.tables.words import put_into_words
 
 N_ORDERS = 4
 """Pairs of an order and its reverse that shares are averaged over."""
 
 N_NEAREST = 3
 _STEP_VALUES = 1 << 24
-_COMMON = 0.5
 _SHOWN_REASONS = 5
 
 Floats = NDArray[np.float64]
@@ -212,79 +205,10 @@ def _words(
 ) -> list[list[str]]:
     """Set every value against ordinary rows; by column, then by row."""
     owners = model.encoder.owners
-    found = []
-    for at, column in enumerate(model.encoder.columns):
-        array = table.column(column.name)
-        usual = ordinary[:, owners == at]
-        if isinstance(column, CategoryColumn):
-            found.append(_category_words(column, array, usual))
-        else:
-            found.append(_number_words(column, array, usual[:, 0]))
-    return found
-
-
-def _number_words(
-    column: NumberColumn | DateColumn, array: Any, usual: NDArray[np.float32]
-) -> list[str]:
-    """Say how many ordinary rows lie below or above each value, or share it."""
-    own = column.encode(array)[:, 0]
-    ordered = np.sort(usual)
-    below = np.searchsorted(ordered, own, side="left") / len(ordered)
-    above = 1 - np.searchsorted(ordered, own, side="right") / len(ordered)
-    more, less = ("higher", "lower") if column.role == "number" else ("later", "earlier")
     return [
-        f"{column.name} is missing"
-        if text == MISSING
-        else f"{column.name} {text} is the value of {_percent(1 - low - high)} of "
-        f"ordinary rows"
-        if low + high < _COMMON
-        else f"{column.name} {text} is {more} than {_percent(low)} of ordinary rows"
-        if low >= high
-        else f"{column.name} {text} is {less} than {_percent(high)} of ordinary rows"
-        for text, low, high in zip(column.show(array), below, above, strict=True)
+        put_into_words(column, table.column(column.name), ordinary[:, owners == at])
+        for at, column in enumerate(model.encoder.columns)
     ]
-
-
-def _category_words(
-    column: CategoryColumn, array: Any, usual: NDArray[np.float32]
-) -> list[str]:
-    """Say how common each value is: among ordinary rows, or in training if it is rare.
-
-    Only common values have a feature of their own, by which to count ordinary rows.
-    """
-    own = column.encode(array)[:, : column.n_common]
-    among_ordinary = own @ usual[:, : column.n_common].mean(axis=0)
-    remembers_all = len(column.values) < MAX_VALUES
-    new = "was not seen in training" if remembers_all else "is rare or new"
-    found = []
-    for text, has_own, common, trained in zip(
-        column.show(array),
-        np.asarray(own.any(axis=1)),
-        among_ordinary,
-        column.shares(array),
-        strict=True,
-    ):
-        where = (
-            f"{_percent(common)} of ordinary"
-            if has_own
-            else (f"{_percent(trained)} of training")
-        )
-        if text == MISSING:
-            found.append(f"{column.name} is missing, as in {where} rows")
-        elif has_own or trained:
-            found.append(f"{column.name} {text} is the value of {where} rows")
-        else:
-            found.append(f"{column.name} {text} {new}")
-    return found
-
-
-def _percent(share: float) -> str:
-    """Show a share with the digits that matter at both ends."""
-    if 0 < share < 0.001:
-        return "less than 0.1%"
-    if 0.999 < share < 1:
-        return "more than 99.9%"
-    return f"{share:.1%}".replace(".0%", "%")
 
 
 def _nearest_labeled(

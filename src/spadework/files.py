@@ -7,11 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from spadework.errors import DataError
+
 
 def write_whole(target: Path, content: bytes) -> None:
     """Write content to a file, whole or not at all; see `open_whole`."""
-    with open_whole(target) as file:
-        file.write(content)
+    try:
+        with open_whole(target) as file:
+            file.write(content)
+    except OSError as error:
+        raise DataError(
+            f"{target} could not be written: {error.strerror or error}. Make room or "
+            f"choose another place"
+        ) from error
 
 
 @contextmanager

@@ -37,7 +37,8 @@ from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
 from spadework.table_model import Reference, TableModel
 from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
-from spadework.tables.encoding import Ignored, TableEncoder
+from spadework.tables.encoding import TableEncoder
+from spadework.tables.recognition import Ignored
 from spadework.validation import check_parameters
 from spadework.version import __version__
 

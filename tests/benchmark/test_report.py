@@ -240,20 +240,92 @@ def test_core_hours_count_a_run_once_that_two_tables_show():
     assert survey([shown, twin, other]).core_hours == pytest.approx(2)
 
 
+def test_hours_on_a_gpu_are_not_core_hours():
+    cores = done("new_types", "thyroid", "spade", fit_seconds=3600.0, score_seconds=0.0)
+    photos = done("images", "magnetic_tile-new_types", "spade", fit_seconds=7200.0)
+    found = survey([cores, replace(photos, versions={**VERSIONS, "gpu": "H200"})])
+    assert found.core_hours == pytest.approx(1)
+    assert found.gpu_hours == pytest.approx(2, abs=0.01)
+    assert found.versions["gpu"] == ["H200"]
+
+
+# Photos
+
+
+def some_photos(ours=0.9):
+    results = []
+    for seed in (0, 1):
+        where = "images", "magnetic_tile-new_types"
+        results += [
+            done(*where, "spade", seed, ours),
+            done(*where, "spade_paper", seed, 0.99),
+            done(*where, "linear", seed, 0.88 + 0.04 * seed),  # 0.90, error 0.02
+            done(*where, "supervised", seed, 0.8),
+        ]
+    return [*results, done("images", "mvtec_ad-bottle-easiness", "spade", auc=0.7)]
+
+
+def photo_section(folder):
+    """The part of a report on photos."""
+    return section(build_report(folder).markdown, TABLES["images"].title)
+
+
+def test_photos_change_nothing_in_what_is_said_of_tables(folder):
+    before = page._content(folder)
+    after = page._content(stored(some_photos(), folder))
+    for name in ("standings", "n_cells", "verdicts", "absent", "costs", "calibration"):
+        assert after[name] == before[name]
+    assert after["agreement"] == before["agreement"]
+    same = {name: view for name, view in after["views"].items() if name != "images"}
+    assert same == before["views"]
+
+
+def test_photos_are_shown_beside_the_papers_and_absent_ones_are_named(folder):
+    text = photo_section(stored(some_photos(), folder))
+    assert "| new types magnetic\\_tile | easiness mvtec\\_ad/bottle |" in text
+    assert "0.900 ± 0.000<br><sub>0.852, +0.048</sub>" in text
+    assert "| FixMatch | not run<br><sub>0.691</sub> | not run |" in text
+    assert "Seeds: 2 for magnetic\\_tile, 1 for mvtec\\_ad/bottle." in text
+    absent = text.split("Not run with any method: ")[1].splitlines()[0]
+    assert absent.startswith("mvtec\\_ad/cable, ")
+    assert absent.count("mvtec") == 14
+
+
+@pytest.mark.parametrize(
+    ("ours", "lines"),
+    [
+        (0.881, ("**1 of 1** cells\n", "**1 of 1** cells\n")),
+        (0.849, ("**0 of 1** cells\n", "**0 of 1** cells; not in new types magnetic")),
+    ],
+)
+def test_photos_have_a_verdict_of_their_own(folder, ours, lines):
+    text = photo_section(stored(some_photos(ours), folder))
+    paper, rival = lines
+    assert f"at least the paper's SPADE in {paper}" in text
+    assert f"less one standard error of its mean, in {rival}" in text
+
+
+def test_a_report_without_photos_says_so(folder):
+    text = photo_section(folder)
+    assert "Seeds: 0." in text
+    assert "Not run with any method: magnetic\\_tile, " in text
+    assert "| method |" not in text
+
+
 # Tables
 
 
 def test_every_number_of_the_paper_has_a_place_in_a_table():
     for name, rows in read_paper().items():
-        if name == "images":
-            continue
         table, found = TABLES[name], set()
         for head in auc_heads(table):
             for method in table.methods:
                 row = METHODS[method].paper
                 if paper_value(name, head.column, head.measure, row):
                     found.add((row, head.column.key, head.measure))
-        assert len(found) == sum(len(columns) for columns in rows.values())
+        # Of photos, those of MVTec are means over categories, which no column is.
+        printed = [key for columns in rows.values() for key in columns]
+        assert len(found) == sum(not key.startswith("mvtec/") for key in printed)
 
 
 def test_rows_are_the_papers_in_its_order_then_the_others():

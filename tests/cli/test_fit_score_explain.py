@@ -1,67 +1,21 @@
 """The installed command fits, scores and explains a table, and refuses what it cannot."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
+from commands import FIT, assert_refused, make_place, run, run_with
 
 from spadework.tables.reading import read_table
 from test_table_model import payments
 
-COMMAND = Path(sys.executable).with_name("spadework")
-FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
-
-
-def run(*arguments, cwd, stdin=None):
-    """Run the installed command."""
-    return subprocess.run(
-        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, input=stdin
-    )
-
-
-def run_with(code, *arguments, cwd):
-    """Run the command line after a few lines of our own."""
-    program = f"{code}\nfrom spadework.cli import main\nmain()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-    )
-
-
-def assert_refused(done, *words):
-    """One clear paragraph on stderr, nothing on stdout, and a failure for scripts."""
-    assert done.returncode not in (0, 2), done.stderr
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    *before, last = done.stderr.strip().splitlines()
-    assert last.startswith("spadework: ")
-    assert all(":" in line for line in before)  # what fit says about the table
-    assert len(last) < 700
-    for word in words:
-        assert word in last
-
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with payments, in three formats, and a model of them."""
-    folder = tmp_path_factory.mktemp("payments")
-    with_empty = payments().append_column("empty", pa.nulls(240))
-    pa_csv.write_csv(with_empty, folder / "payments.csv")
-    pa_csv.write_csv(payments(300, seed=3), folder / "new.csv")
-    pa_parquet.write_table(payments(300, seed=3), folder / "new.parquet")
-    done = run("fit", "payments.csv", *FIT, "-o", "model", "--json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "fit.json").write_text(done.stdout)
-    (folder / "fit.txt").write_text(done.stderr)
-    return folder
+    """A folder with payments and a model of them."""
+    return make_place(tmp_path_factory.mktemp("payments"))
 
 
 @pytest.fixture
@@ -148,6 +102,41 @@ def test_a_column_without_values_is_left_out_and_said(place):
     assert "empty" in json.loads((place / "fit.json").read_text())["ignored"]
 
 
+def as_europeans_write(path):
+    """Write a CSV file with semicolons, decimal commas and grouped thousands."""
+    rows = [line.split(",") for line in path.read_text().replace('"', "").splitlines()]
+    for row in rows[1:]:
+        amount = f"{float(row[1]) * 100:,.4f}"
+        row[1] = amount.replace(",", "_").replace(".", ",").replace("_", ".")
+    return "\n".join(";".join(row) for row in rows)
+
+
+def in_hundreds(path):
+    """Write the same file with decimal points."""
+    rows = [line.split(",") for line in path.read_text().replace('"', "").splitlines()]
+    for row in rows[1:]:
+        row[1] = f"{float(row[1]) * 100:.4f}"
+    return "\n".join(",".join(row) for row in rows)
+
+
+def test_a_table_with_decimal_commas_scores_as_the_same_table_with_points(
+    place, tmp_path
+):
+    for name, write in (("comma", as_europeans_write), ("point", in_hundreds)):
+        for file in ("payments.csv", "new.csv"):
+            (tmp_path / f"{name}-{file}").write_text(write(place / file))
+        model, train, new = (f"{name}{end}" for end in ("", "-payments.csv", "-new.csv"))
+        done = run("fit", train, *FIT, "-o", model, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert ("decimal commas: amount" in done.stderr) == (name == "comma")
+        done = run("score", model, new, "-o", f"{name}.csv", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    scores = [(tmp_path / f"{name}.csv").read_bytes() for name in ("comma", "point")]
+    assert scores[0] == scores[1]
+    done = run("score", "comma", "point-new.csv", "-o", "bad.csv", cwd=tmp_path)
+    assert_refused(done, "amount", "not written as in training")
+
+
 # What is refused
 
 
@@ -165,6 +154,10 @@ BAD_TABLES = {
     "a delimiter nobody knows": (LINES.replace(",", ":"), ["one column only", "comma"]),
     "an open quote": (LINES.replace("fraud", '"fraud'), ["quote", "not closed"]),
     "lines of other lengths": (LINES + "4,5\n", ["as many columns as the first"]),
+    "values where names must be": (
+        "0.73,0,1,0,fraud\n0.24,0,0,0,ok\n",
+        ["starts with values (0.73, 0, 1", "names in front"],
+    ),
     "two columns of one name": (
         LINES.replace("amount", "id"),
         ["more than one column named 'id'"],
@@ -245,17 +238,6 @@ def test_score_refuses_a_file_that_changes_while_it_is_read(place, tmp_path):
     )
     assert_refused(done, "new.csv changed while it was read")
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
-
-
-def test_an_interrupted_score_fails_and_leaves_nothing(place, tmp_path):
-    code = BEFORE_EACH_BATCH.format(act="os.kill(os.getpid(), signal.SIGINT)")
-    source = str(place / "new.csv")
-    done = run_with(
-        code, "score", str(place / "model"), source, "-o", "s.csv", cwd=tmp_path
-    )
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_changed_model_file_is_refused(place, tmp_path):

@@ -12,7 +12,8 @@ from PIL import Image
 
 from pictures import made_pictures, partly_labeled, write_pictures
 from spadework import load
-from spadework.cli import main
+from spadework.cli.app import app
+from spadework.errors import SpadeworkError
 from test_table_model import payments
 
 COMMAND = Path(sys.executable).with_name("spadework")
@@ -45,28 +46,21 @@ def command(place, monkeypatch, capsys):
     monkeypatch.chdir(place)
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["spadework", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        assert left.value.code in (0, None), left.value.code
-        return said
+        app([str(each) for each in arguments], standalone_mode=False)
+        return capsys.readouterr()
 
     return run
 
 
 @pytest.fixture
-def refused(place, monkeypatch, capsys):
+def refused(place, monkeypatch):
     """Run the command in this process; return the words it refuses with."""
     monkeypatch.chdir(place)
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["spadework", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        assert isinstance(left.value.code, str), left.value.code
-        assert "unexpected" not in left.value.code
-        return left.value.code
+        with pytest.raises(SpadeworkError) as error:
+            app([str(each) for each in arguments], standalone_mode=False)
+        return str(error.value)
 
     return run
 

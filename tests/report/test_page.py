@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 from spadework import SPADE, ForestLearner
 from spadework.report import build_page, write_page
 from spadework.report.content import N_TOP, make_content
-from spadework.table_model import fit_table
+from spadework.table_fitting import fit_table
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -126,3 +128,27 @@ def test_a_page_is_written_whole(model, table, tmp_path):
     write_page(model, table, out)
     assert out.read_text().rstrip().endswith("</html>")
     assert list(tmp_path.iterdir()) == [out]
+
+
+def rendered(page, folder):
+    """What a browser makes of a page, as HTML."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("needs chromium or google-chrome")
+    path = folder / "report.html"
+    path.write_text(page)
+    profile = f"--user-data-dir={folder / 'profile'}"
+    options = ("--headless", "--no-sandbox", "--disable-gpu", profile, "--dump-dom")
+    done = subprocess.run(
+        [browser, *options, path.as_uri()], capture_output=True, text=True, timeout=60
+    )
+    return done.stdout
+
+
+def test_a_browser_draws_every_chart(content, tmp_path):
+    drawn = rendered(build_page(content), tmp_path)
+    n_curves, n_members = 5, content["one_class"]["n_members"]
+    assert drawn.count("<svg") == 1 + n_members + n_curves
+    assert drawn.count('class="bound"') == 2 * n_members
+    assert "NaN" not in re.sub(r"<script.*?</script>", "", drawn, flags=re.DOTALL)
+    assert "(chosen by the model)" in drawn

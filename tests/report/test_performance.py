@@ -1,9 +1,15 @@
 """Held-out scores are measured with intervals that hold the truth."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    precision_recall_curve,
+    roc_auc_score,
+)
 
 from spadework.errors import LabelError
 from spadework.report.performance import measure_performance
@@ -23,12 +29,36 @@ def measured():
 
 def test_measures_are_those_of_all_rows_and_lie_within_their_intervals(measured):
     scores, truth = made_scores()
-    assert measured["measures"]["ROC AUC"][0] == roc_auc_score(truth, scores)
+    assert measured["measures"]["ROC AUC"][0] == pytest.approx(
+        roc_auc_score(truth, scores)
+    )
     assert measured["measures"]["average precision"][0] == pytest.approx(
         average_precision_score(truth, scores)
     )
     for value, low, high in measured["measures"].values():
         assert 0 <= low < value < high <= 1
+
+
+def test_tied_scores_are_measured_as_scikit_learn_does():
+    scores, truth = made_scores()
+    scores = np.round(scores)
+    measures = measure_performance(scores, truth, expit(scores), 1.0)["measures"]
+    assert measures["ROC AUC"][0] == pytest.approx(roc_auc_score(truth, scores))
+    expected = average_precision_score(truth, scores)
+    assert measures["average precision"][0] == pytest.approx(expected)
+
+
+def test_a_threshold_above_all_scores_calls_nothing_right():
+    scores, truth = made_scores()
+    measures = measure_performance(scores, truth, expit(scores), 99.0)["measures"]
+    assert measures["precision"] == measures["recall"] == [0, 0, 0]
+
+
+def test_many_rows_are_measured_in_seconds_of_work():
+    scores, truth = made_scores(150_000)
+    started = time.process_time()
+    measure_performance(scores, truth, expit(scores), 1.0)
+    assert time.process_time() - started < 15
 
 
 def test_precision_and_recall_are_those_at_the_threshold(measured):
@@ -47,11 +77,47 @@ def test_curves_start_and_end_where_they_must(measured):
     assert max(map(len, (measured["roc"], measured["lift"]))) <= 200
 
 
+def test_curves_keep_their_shape_where_few_rows_decide():
+    """All that precision tells is in a hundredth of the rows."""
+    scores, truth = made_scores(50_000)
+    rare = truth & (np.arange(50_000) % 40 == 0)
+    found = measure_performance(scores + 5 * rare, rare, expit(scores), 1.0)
+    recall, precision = np.array(found["precision_recall"]).T
+    whole = precision_recall_curve(rare, scores + 5 * rare)
+    expected = np.interp([0.3, 0.6, 0.9], whole[1][::-1], whole[0][::-1])
+    assert np.interp([0.3, 0.6, 0.9], recall, precision) == pytest.approx(
+        expected, abs=0.03
+    )
+
+
+def test_calibration_has_bins_where_anomalies_are_however_few_there_are():
+    scores, truth = made_scores(20_000)
+    rare = truth & (np.arange(20_000) % 100 == 0)
+    probability = expit(8 * rare - 6 + 0.1 * scores)
+    found = measure_performance(scores, rare, probability, 1.0)["calibration"]
+    assert sum(mean > 0.5 for mean, _, _ in found) >= 3
+
+
 def test_errors_by_threshold_are_counted(measured):
     scores, truth = made_scores()
     at, missed, alarms = measured["errors"][100]
     assert missed == (truth & (scores <= at)).sum()
     assert alarms == (~truth & (scores > at)).sum()
+
+
+def test_errors_are_exact_at_the_threshold_of_the_model(measured):
+    scores, truth = made_scores()
+    (at,) = [each for each in measured["errors"] if each[0] == 1.0]
+    assert at[1] == (truth & (scores <= 1.0)).sum()
+    assert at[2] == (~truth & (scores > 1.0)).sum()
+
+
+def test_thresholds_lie_where_anomalies_are_however_few_there_are():
+    scores, truth = made_scores(20_000)
+    few = truth & (np.arange(20_000) % 100 == 0)
+    found = measure_performance(scores, few, expit(scores), 1.0)
+    missed = {each[1] for each in found["errors"]}
+    assert len(missed) > 0.9 * few.sum()
 
 
 def test_calibration_counts_every_row_once(measured):

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from spadework.errors import DataError
-from spadework.tables.columns import simple
 from spadework.tables.encoding import fit_encoder
 from spadework.tables.reading import open_table, read_table
+from spadework.tables.values import simple
 
 SERVER_USER = "nobody"
 ROWS = [

@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spadework.errors import InputError
-from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn, to_text
-from spadework.tables.encoding import MAX_COMMON, TableEncoder, fit_encoder
+from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
+from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.reading import read_table
+from spadework.tables.recognition import MAX_COMMON
+from spadework.tables.values import to_text
 
 N = 60
 NOON = dt.datetime(2024, 3, 1, 12)
@@ -127,8 +129,8 @@ def test_a_date_is_told_by_its_day_weekday_and_hour():
     np.testing.assert_allclose(encoded[1], [8.75, 1, 18, 0])
     assert encoded[2, 3] == 1
     assert column.show(values) == [
-        "2024-03-04T06:00:00",
-        "2024-03-12T18:00:00",
+        "2024-03-04 06:00:00",
+        "2024-03-12 18:00:00",
         "missing",
     ]
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,10 @@ import pyarrow.ipc as pa_ipc
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from spadework.errors import DataError
-from spadework.tables import reading
-from spadework.tables.reading import MixedTypesError, open_table, read_table
+from spadework.errors import DataError, InputError
+from spadework.tables import table_files, text
+from spadework.tables.batches import Wanted
+from spadework.tables.reading import MixedTypesError, open_table, read_rows, read_table
 
 TABLE = pa.table(
     {
@@ -88,9 +90,9 @@ def test_standard_input_gives_the_same_table(monkeypatch):
 
 
 def test_standard_input_is_read_again_when_a_column_changes_its_type(monkeypatch):
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 64)
-    text = b"a,b\n" + b"1,2\n" * 50 + b"1.5,x\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 64)
+    content = b"a,b\n" + b"1,2\n" * 50 + b"1.5,x\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     found = read_table("-")
     assert found.schema.types == [pa.float64(), pa.string()]
     assert found.num_rows == 51
@@ -120,9 +122,9 @@ def test_many_files_are_not_held_open_at_once(tmp_path, monkeypatch):
         (tmp_path / f"{part:02}.csv").write_text(f"a,b\n{part},x\n")
     opened = []
     monkeypatch.setattr(
-        reading,
-        "_open_text",
-        lambda *a, real=reading._open_text: opened.append(a[1]) or real(*a),
+        table_files,
+        "open_text",
+        lambda *a, real=table_files.open_text: opened.append(a[1]) or real(*a),
     )
     with open_table(str(tmp_path / "*.csv"), types={"a": pa.int64()}) as (_, batches):
         after_schemas = len(opened)
@@ -138,7 +140,7 @@ def test_files_with_other_columns_are_refused_by_name(tmp_path):
 
 
 def test_a_large_text_file_comes_in_several_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
     (tmp_path / "a.csv").write_text("a,b\n" + "12345,67890\n" * 5_000)
     with open_table(tmp_path / "a.csv") as (_, batches):
         sizes = [batch.num_rows for batch in batches]
@@ -146,8 +148,55 @@ def test_a_large_text_file_comes_in_several_batches(tmp_path, monkeypatch):
     assert max(sizes) < 500
 
 
+@pytest.mark.parametrize("name", WRITERS)
+def test_rows_are_read_by_their_numbers_in_every_format(name, tmp_path):
+    WRITERS[name](tmp_path / name)
+    found = read_rows(tmp_path / name, [2, 0, 2])
+    assert found.to_pylist() == [ROWS[2], ROWS[0], ROWS[2]]
+
+
+def test_rows_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no row 3; the table has 3"):
+        read_rows(TABLE, [1, 3])
+    with pytest.raises(InputError, match="counted from 0; got -1"):
+        read_rows(TABLE, [-1])
+
+
+def test_reading_rows_stops_behind_the_last_of_them(tmp_path, monkeypatch):
+    """The text behind could not be read: it has lines of other lengths."""
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
+    lines = "12345,67890\n" * 20_000
+    (tmp_path / "a.csv").write_text("a,b\n" + lines + "1,2,3\n" + lines)
+    assert read_rows(tmp_path / "a.csv", [17]).to_pylist() == [{"a": 12345, "b": 67890}]
+    with pytest.raises(DataError, match="as many columns"):
+        read_rows(tmp_path / "a.csv", [30_000])
+
+
+class SlowText:
+    """Text that comes slowly, as from a pipe, and counts how often it is asked for."""
+
+    def __init__(self):
+        self.n_reads = 0
+
+    def read(self, size):
+        self.n_reads += 1
+        time.sleep(0.02)
+        return (b"a,b\n" if self.n_reads == 1 else b"") + b"12345,67890\n" * 400
+
+
+def test_no_thread_goes_on_reading_when_a_stream_is_left_early(monkeypatch):
+    """Such a thread could make Python crash when it ends."""
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
+    stream = SlowText()
+    with text.open_text(stream, "slow", Wanted({}, None), None) as (_, batches):
+        next(batches)
+    n_reads = stream.n_reads
+    time.sleep(0.3)
+    assert stream.n_reads == n_reads
+
+
 def test_a_large_arrow_batch_comes_in_slices(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "BATCH_ROWS", 2)
+    monkeypatch.setattr("spadework.tables.batches.BATCH_ROWS", 2)
     write_arrow(tmp_path / "a.arrow", stream=False)
     with open_table(tmp_path / "a.arrow") as (_, batches):
         assert [batch.num_rows for batch in batches] == [2, 1]
@@ -187,7 +236,7 @@ def test_a_quote_that_is_never_closed_is_refused(tmp_path, lines):
 
 
 def test_only_wanted_columns_are_read_and_others_may_hold_anything(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 64)
     path = tmp_path / "a.csv"
     path.write_text("extra,a\n" + "1,2\n" * 50 + "not a number,3\n")
     types = {"a": pa.float64()}
@@ -259,7 +308,7 @@ def test_what_is_no_table_is_refused_with_its_name(name, tmp_path):
 
 
 def test_text_that_stops_being_utf8_far_down_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 64)
     path = tmp_path / "a.csv"
     path.write_bytes(b"a,b\n" + b"1,x\n" * 50 + b"1,\xe9\n")
     with pytest.raises(DataError, match="not UTF-8"):
@@ -291,7 +340,7 @@ def test_frames_with_two_columns_of_one_name_are_refused():
 def test_a_file_that_changes_while_it_is_read_is_refused(
     name, change, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
     table = pa.table({"a": range(20_000), "b": range(20_000)})
     path = tmp_path / name
     if name == "a.csv":

@@ -56,7 +56,8 @@ def execute(run: Run) -> Result:
         auc=overall,
         auc_given=given,
         auc_missed=missed,
-        average_precision=float(average_precision_score(truth, scores)),
+        # A perfect one may come out above 1 by the last digit.
+        average_precision=min(1.0, float(average_precision_score(truth, scores))),
         brier_score=float(np.mean((probability - truth) ** 2)),
         calibration_error=calibration_error(probability, truth),
         fit_seconds=round(fitted - start, 4),

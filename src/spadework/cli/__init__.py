@@ -4,20 +4,20 @@ import logging
 import os
 import sys
 
-INTERRUPTED = 130
+from spadework.cli.stopping import Stopped, heed_signals, leave
 
 
 def main() -> None:
     """Run the command line; every error is one clear paragraph, unless for --debug."""
-    from spadework.cli.app import app
-
+    heed_signals()
     if not sys.stderr.isatty():
         logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     try:
+        from spadework.cli.app import app
+
         app()
-    except KeyboardInterrupt:
-        print("spadework: interrupted; nothing was half written", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    except Stopped as stopped:
+        leave(str(stopped), stopped.status)
     except BrokenPipeError:
         # Who reads our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -25,7 +25,7 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        sys.exit(f"spadework: {_in_words(error)}")
+        leave(_in_words(error), 1)
 
 
 def _in_words(error: Exception) -> str:

@@ -14,7 +14,6 @@ from spadework.cli.models import (
     load_model,
     source_of,
 )
-from spadework.errors import InputError
 
 
 def explain(
@@ -29,23 +28,18 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Say which columns make rows anomalous, and which labeled rows are near."""
-    import pyarrow as pa
-
     from spadework.explain import explain_rows
     from spadework.scoring import find_top
-    from spadework.tables.reading import read_table
+    from spadework.tables.reading import read_rows
 
     fitted, source = load_model(model, sources), source_of(sources)
     if row:
-        table = read_table(
-            source, query=query, types=fitted.types, columns=fitted.columns
+        numbers, rows = (
+            row,
+            read_rows(
+                source, row, query=query, types=fitted.types, columns=fitted.columns
+            ),
         )
-        beyond = [each for each in row if not 0 <= each < table.num_rows]
-        if beyond:
-            raise InputError(
-                f"there is no row {beyond[0]}; the table has {table.num_rows}"
-            )
-        numbers, rows = row, table.take(pa.array(row))
     else:
         found, rows = find_top(fitted, source, top, query=query)
         numbers = found.tolist()

@@ -18,7 +18,7 @@ from spadework.cli.models import (
     source_of,
 )
 from spadework.cli.pictures import fit_pictures, is_folder, refuse_options
-from spadework.errors import DataError, InputError, LabelError
+from spadework.errors import InputError, LabelError
 
 if TYPE_CHECKING:
     from spadework.table_model import TableModel
@@ -114,8 +114,9 @@ def fit(
     from rich.console import Console
 
     from spadework.detector import SPADE
+    from spadework.differences import find_giveaways
     from spadework.persistence import save
-    from spadework.table_model import plan_table
+    from spadework.table_fitting import plan_table
 
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     try:
@@ -140,14 +141,12 @@ def fit(
         verbose=not quiet,
     )
     model = plan.fit(detector)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        save(model, target)
-    except OSError as error:
-        raise DataError(f"{target} could not be written: {error}") from error
-    facts = summarize(model)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    save(model, target)
+    facts, giveaways = summarize(model), find_giveaways(model)
     if as_json:
-        print(json.dumps({**facts, "model": str(target)}))
+        names = [each.name for each in giveaways]
+        print(json.dumps({**facts, "giveaways": names, "model": str(target)}))
         return
     console.print(f"trust:  {facts['trust']}", markup=False, highlight=False)
     console.print(
@@ -155,6 +154,14 @@ def fit(
         f"{facts['threshold']:.3f}",
         highlight=False,
     )
+    for each in giveaways:
+        console.print(
+            f"hint:   {each.name} alone tells labeled normals from unlabeled rows "
+            f"({each.words}). If it only says when or how rows were labeled, leave it "
+            f"out: --ignore {each.name}",
+            markup=False,
+            highlight=False,
+        )
     console.print(f"model:  {target}", markup=False, highlight=False)
 
 

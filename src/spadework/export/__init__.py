@@ -26,7 +26,7 @@ from spadework.export.parts import add_answers, add_detector
 from spadework.export.tables import add_encoder, table_feed, table_inputs
 from spadework.files import write_whole
 from spadework.table_model import TableModel
-from spadework.tables.reading import frame_to_table
+from spadework.tables.frames import frame_to_table
 from spadework.validation import check_rows
 from spadework.version import __version__
 

@@ -121,7 +121,7 @@ def _add_pooling(graph: Graph, maps: str, side: int) -> str:
     squares = graph.add(
         "ReduceSumSquare", graph.add("Sub", maps, mean), PLACES, keepdims=0
     )
-    variance = graph.add("Div", squares, _number(side * side - 1))
+    variance = graph.add("Div", squares, _number(side * side))
     return graph.add(
         "Concat",
         graph.add("Squeeze", mean, PLACES),

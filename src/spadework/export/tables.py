@@ -16,11 +16,9 @@ from spadework.tables.columns import (
     Column,
     DateColumn,
     NumberColumn,
-    to_days,
-    to_numbers,
-    to_text,
 )
 from spadework.tables.encoding import TableEncoder
+from spadework.tables.values import to_days, to_text
 
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
@@ -45,7 +43,7 @@ def _feed(column: Column, array: pa.Array) -> NDArray[Any]:
     if isinstance(column, CategoryColumn):
         texts = to_text(array).to_pylist()
         return np.array(["" if text is None else text for text in texts], dtype=object)
-    return to_days(array) if isinstance(column, DateColumn) else to_numbers(array)
+    return to_days(array) if isinstance(column, DateColumn) else column.read(array)
 
 
 def add_encoder(graph: Graph, encoder: TableEncoder) -> str:

@@ -184,7 +184,7 @@ def _pool(maps: Tensor) -> Tensor:
     """Mean, maximum and deviation over positions, (n_photos, 3 * n_channels)."""
     places = (2, 3)
     return torch.cat(
-        [maps.mean(places), maps.amax(places), maps.std(places)], dim=1
+        [maps.mean(places), maps.amax(places), maps.std(places, correction=0)], dim=1
     ).float()
 
 

@@ -47,9 +47,8 @@ class ImageTraining:
         Also the length of the cosine.
     patience : int
         Training ends when the loss has not improved for this many epochs.
-    epoch_steps : int, optional
-        Steps in an epoch. By default as many as one pass over all photos takes;
-        CutPaste's authors call 256 steps an epoch.
+    epoch_steps : int
+        Steps in an epoch; CutPaste's authors call 256 steps one, however many photos.
     device : "auto" or a torch device name
         Where to train; "auto" takes a GPU where there is one, and so does scoring.
     """
@@ -59,7 +58,7 @@ class ImageTraining:
     weight_decay: float = 3e-5
     max_epochs: int = 256
     patience: int = 5
-    epoch_steps: int | None = None
+    epoch_steps: int = 256
     device: str = "auto"
 
     def __post_init__(self) -> None:

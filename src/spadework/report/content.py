@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from spadework.differences import compare_rows
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.report.one_class import describe_one_class
 from spadework.report.performance import measure_performance
 from spadework.table_model import TableModel
 from spadework.version import __version__
@@ -43,7 +44,7 @@ def make_content(
         "trust": _trust(model),
         "mismatch": _mismatch(model),
         "scores": _histogram(model, scores),
-        "one_class": _one_class(model),
+        "one_class": describe_one_class(model),
         "top": _top(model, table, scores),
         "performance": None if held_out is None else _performance(model, held_out),
         "card": _card(model, table, scores),
@@ -98,41 +99,6 @@ def _histogram(model: TableModel, scores: Floats) -> dict[str, Any]:
         "threshold": model.detector.threshold_,
         "n_called": int((scores > model.detector.threshold_).sum()),
     }
-
-
-def _one_class(model: TableModel) -> dict[str, Any] | None:
-    """Count one-class scores of unlabeled rows, with both thresholds of each member."""
-    labeler = model.detector.pseudo_labeler_
-    rows = model.reference.X[model.reference.labels == UNLABELED]
-    if labeler is None or not len(rows):
-        return None
-    codes = model.detector.model_.represent(rows)
-    scores = np.log1p(_above_least(labeler.members.score(codes)))
-    pseudo = labeler.label(codes)
-    called = {name: int((pseudo.labels == label).sum()) for label, name in _NAMES.items()}
-    votes = {
-        _NAMES[label]: (pseudo.votes == label).sum(axis=0).tolist()
-        for label in (ANOMALY, NORMAL)
-    }
-    edges = np.histogram_bin_edges(scores.mean(axis=1), bins=N_BINS)
-    return {
-        "edges": edges.tolist(),
-        "counts": {
-            name: np.histogram(scores.mean(axis=1)[pseudo.labels == label], edges)[
-                0
-            ].tolist()
-            for label, name in _NAMES.items()
-        },
-        "called": called,
-        "votes": votes,
-        "n_rows": len(rows),
-    }
-
-
-def _above_least(scores: Floats) -> Floats:
-    """Distances of each member's scores from its least, in units of their median."""
-    above = scores - scores.min(axis=0)
-    return above / np.maximum(np.median(above, axis=0), 1e-12)
 
 
 def _top(model: TableModel, table: pa.Table, scores: Floats) -> list[dict[str, Any]]:

@@ -1,22 +1,18 @@
 """How well scores tell held-out anomalies, with intervals and curves."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import (
-    average_precision_score,
     precision_recall_curve,
-    precision_score,
-    recall_score,
-    roc_auc_score,
     roc_curve,
 )
 
 from spadework.errors import LabelError
 
 N_RESAMPLES, N_POINTS, N_BINS = 300, 200, 10
+MEASURES = ("ROC AUC", "average precision", "precision", "recall")
 _LOW, _HIGH = 0.025, 0.975
 
 Floats = NDArray[np.float64]
@@ -35,46 +31,71 @@ def measure_performance(
             f"measuring needs held-out anomalies and normals; got {int(truth.sum())} "
             f"anomalies among {len(truth)} labeled rows"
         )
-    called = scores > threshold
-    measures: dict[str, Callable[[NDArray[np.intp]], float]] = {
-        "ROC AUC": lambda rows: float(roc_auc_score(truth[rows], scores[rows])),
-        "average precision": lambda rows: float(
-            average_precision_score(truth[rows], scores[rows])
-        ),
-        "precision": lambda rows: float(
-            precision_score(truth[rows], called[rows], zero_division=0)  # type: ignore
-        ),
-        "recall": lambda rows: float(recall_score(truth[rows], called[rows])),
-    }
-    resamples = _resample(truth, np.random.default_rng(seed))
-    everyone = np.arange(len(truth))
     return {
         "n_rows": len(truth),
         "n_anomalies": int(truth.sum()),
-        "measures": {
-            name: [
-                measure(everyone),
-                *np.quantile(
-                    [measure(rows) for rows in resamples], (_LOW, _HIGH)
-                ).tolist(),
-            ]
-            for name, measure in measures.items()
-        },
+        "measures": _measures(scores, truth, threshold, np.random.default_rng(seed)),
         "roc": _roc(scores, truth),
         "precision_recall": _precision_recall(scores, truth),
         "lift": _lift(scores, truth),
-        "errors": _errors(scores, truth),
+        "errors": _errors(scores, truth, threshold),
         "calibration": _calibration(probability, truth),
     }
 
 
-def _resample(truth: Truth, rng: np.random.Generator) -> list[NDArray[np.intp]]:
-    """Draw rows with replacement, of each class as many as there are."""
-    sides = [np.flatnonzero(truth == value) for value in (False, True)]
-    return [
-        np.concatenate([rng.choice(side, len(side)) for side in sides])
-        for _ in range(N_RESAMPLES)
-    ]
+def _measures(
+    scores: Floats, truth: Truth, threshold: float, rng: np.random.Generator
+) -> dict[str, list[float]]:
+    """Return each measure on all rows, and the interval that resampled rows give."""
+    order = np.argsort(-scores, kind="stable")
+    ranked, truth = scores[order], truth[order]
+    ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
+    n_called = int((ranked > threshold).sum())
+    drawn = [_measure(np.ones(len(truth)), truth, ends, n_called)]
+    for _ in range(N_RESAMPLES):
+        drawn.append(_measure(_draw(truth, rng), truth, ends, n_called))
+    whole, *resampled = drawn
+    return {
+        name: [
+            whole[at],
+            *np.quantile([each[at] for each in resampled], (_LOW, _HIGH)).tolist(),
+        ]
+        for at, name in enumerate(MEASURES)
+    }
+
+
+def _draw(truth: Truth, rng: np.random.Generator) -> Floats:
+    """Draw rows with replacement, of each class as many as there are; how often each."""
+    times = np.zeros(len(truth))
+    for value in (False, True):
+        side = np.flatnonzero(truth == value)
+        times[side] = np.bincount(
+            rng.integers(len(side), size=len(side)), minlength=len(side)
+        )
+    return times
+
+
+def _measure(
+    times: Floats, truth: Truth, ends: NDArray[np.intp], n_called: int
+) -> tuple[float, float, float, float]:
+    """Measure rows in the order of their scores, highest first, each counted so often.
+
+    ``ends`` are the last rows of each score, and ``n_called`` the rows above the
+    threshold. The measures are those of `MEASURES`.
+    """
+    found = np.append(0, np.cumsum(times * truth))
+    looked_at = np.append(0, np.cumsum(times))
+    n_found, n_looked_at = found[n_called], looked_at[n_called]
+    found, looked_at = (each[np.append(0, ends + 1)] for each in (found, looked_at))
+    area = (found[1:] + found[:-1]) @ np.diff(looked_at - found) / 2
+    n_anomalies, n_normals = found[-1], looked_at[-1] - found[-1]
+    right = found[1:] / np.maximum(looked_at[1:], 1)
+    return (
+        float(area / (n_anomalies * n_normals)),
+        float(np.diff(found) @ right / n_anomalies),
+        float(n_found / max(n_looked_at, 1)),
+        float(n_found / n_anomalies),
+    )
 
 
 def _roc(scores: Floats, truth: Truth) -> list[list[float]]:
@@ -95,9 +116,14 @@ def _lift(scores: Floats, truth: Truth) -> list[list[float]]:
     return _thin(np.concatenate([start, np.stack([looked_at, found], axis=1)]))
 
 
-def _errors(scores: Floats, truth: Truth) -> list[list[float]]:
-    """Missed anomalies and false alarms by threshold: what costs are made of."""
-    thresholds = np.quantile(scores, np.linspace(0, 1, N_POINTS))
+def _errors(scores: Floats, truth: Truth, threshold: float) -> list[list[float]]:
+    """Missed anomalies and false alarms by threshold: what costs are made of.
+
+    Anomalies are few and high, so half of the thresholds lie among their scores.
+    """
+    shares = np.linspace(0, 1, N_POINTS // 2)
+    sides = [np.quantile(each, shares) for each in (scores, scores[truth])]
+    thresholds = np.concatenate([*sides, [threshold]])
     return [
         [
             float(at),
@@ -109,17 +135,29 @@ def _errors(scores: Floats, truth: Truth) -> list[list[float]]:
 
 
 def _calibration(probability: Floats, truth: Truth) -> list[list[float]]:
-    """Mean probability, share of anomalies and rows of bins of the same size."""
-    bins = np.array_split(np.argsort(probability, kind="stable"), N_BINS)
+    """Mean probability, share of anomalies and rows of bins.
+
+    Half of the bins part all rows, half part the anomalies, which may be few.
+    """
+    shares = np.linspace(0, 1, N_BINS // 2 + 1)[1:-1]
+    sides = [np.quantile(each, shares) for each in (probability, probability[truth])]
+    bins = np.digitize(probability, np.unique(sides))
     return [
-        [float(probability[rows].mean()), float(truth[rows].mean()), len(rows)]
-        for rows in bins
-        if len(rows)
+        [
+            float(probability[bins == each].mean()),
+            float(truth[bins == each].mean()),
+            int((bins == each).sum()),
+        ]
+        for each in np.unique(bins)
     ]
 
 
 def _thin(points: Floats) -> list[list[float]]:
-    """Keep as many points as can be seen, both ends among them."""
+    """Keep as many points as can be seen, evenly along the curve, with both ends."""
     if len(points) > N_POINTS:
-        points = points[np.linspace(0, len(points) - 1, N_POINTS).round().astype(int)]
+        steps = np.abs(np.diff(points, axis=0)).sum(axis=1)
+        along = np.append(0, np.cumsum(steps))
+        stops = np.linspace(0, along[-1], N_POINTS)
+        kept = np.minimum(np.searchsorted(along, stops), len(points) - 1)
+        points = points[np.unique(np.append(kept, len(points) - 1))]
     return points.tolist()

@@ -1,12 +1,13 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const tip = document.getElementById("tip");
-const W = 640, H = 240, LEFT = 46, BOTTOM = 28, TOP = 8;
+const LEFT = 46, RIGHT = 10, BOTTOM = 28, TOP = 8;
 const colors = {
   table: "var(--table)", unlabeled: "var(--table)", normal: "var(--normal)",
   "labeled normal": "var(--normal)", anomaly: "var(--anomaly)",
-  "labeled anomaly": "var(--anomaly)",
+  "labeled anomaly": "var(--anomaly)", abstain: "var(--table)", both: "var(--mark)",
 };
+const votes = { normal: "votes normal", abstain: "abstains", anomaly: "votes anomaly", both: "votes both ways" };
 
 function node(name, attributes, parent, text) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -32,68 +33,138 @@ function number(value) {
   return String(+value.toPrecision(3));
 }
 
+function percent(value) {
+  return +(100 * value).toPrecision(3) + "%";
+}
+
+// Round values from low to high, about so many.
+function ticks(low, high, about) {
+  const rough = (high - low) / about, size = 10 ** Math.floor(Math.log10(rough));
+  const step = size * [1, 2, 5, 10].find((each) => each * size >= rough * 0.999);
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + 1e-6 * step; i++) found.push(i * step);
+  return found;
+}
+
+// Drawn in pixels of the place it has, so that text keeps its size.
 function canvas(id, label, range) {
   const holder = document.getElementById(id);
-  const svg = node("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label }, holder);
-  const x = (v) => LEFT + ((v - range.x[0]) / (range.x[1] - range.x[0])) * (W - LEFT - 10);
-  const y = (v) => H - BOTTOM - ((v - range.y[0]) / (range.y[1] - range.y[0])) * (H - BOTTOM - TOP);
-  node("line", { class: "axis", x1: LEFT, x2: W - 10, y1: y(range.y[0]), y2: y(range.y[0]) }, svg);
-  for (let i = 0; i <= 4; i++) {
-    const at = range.x[0] + (i / 4) * (range.x[1] - range.x[0]);
-    const anchor = i === 0 ? "start" : i === 4 ? "end" : "middle";
-    node("text", { x: x(at), y: H - 10, "text-anchor": anchor }, svg, (range.showX || number)(at));
+  const width = Math.min(920, Math.max(240, holder.clientWidth));
+  const height = Math.round(Math.min(320, Math.max(150, 0.4 * width)));
+  const top = range.top || TOP, bottom = height - BOTTOM;
+  const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, holder);
+  const x = (v) => LEFT + ((v - range.x[0]) / (range.x[1] - range.x[0])) * (width - LEFT - RIGHT);
+  const y = (v) => bottom - ((v - range.y[0]) / (range.y[1] - range.y[0])) * (bottom - top);
+  for (const at of range.ticksX || ticks(...range.x, width / 120)) {
+    node("text", { x: x(at), y: height - 10, "text-anchor": "middle" }, svg, (range.showX || number)(at));
   }
-  for (let i = 0; i <= 2; i++) {
-    const at = range.y[0] + (i / 2) * (range.y[1] - range.y[0]);
-    node("line", { class: "axis", x1: LEFT, x2: W - 10, y1: y(at), y2: y(at) }, svg);
+  for (const at of ticks(...range.y, height / 80)) {
+    node("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: y(at), y2: y(at) }, svg);
     node("text", { x: LEFT - 6, y: y(at) + 4, "text-anchor": "end" }, svg, (range.showY || number)(at));
   }
-  return { svg, x, y };
+  return { svg, x, y, top, bottom };
+}
+
+function upright(plot, at, attributes) {
+  return node("line", { x1: plot.x(at), x2: plot.x(at), y1: plot.top, y2: plot.bottom, ...attributes }, plot.svg);
+}
+
+// The outline of bins, left out where they are empty.
+function outline(plot, edges, heights, color) {
+  let path = "";
+  heights.forEach((height, i) => {
+    if (!height) return;
+    if (!heights[i - 1]) path += `M${plot.x(edges[i])},${plot.y(0)}`;
+    path += `L${plot.x(edges[i])},${plot.y(height)}L${plot.x(edges[i + 1])},${plot.y(height)}`;
+    if (!heights[i + 1]) path += `L${plot.x(edges[i + 1])},${plot.y(0)}`;
+  });
+  node("path", { d: path, fill: color, "fill-opacity": 0.22, stroke: color, "stroke-width": 1.5 }, plot.svg);
+}
+
+function binHints(plot, edges, show, words) {
+  for (let i = 0; i < edges.length - 1; i++) {
+    const area = node("rect", {
+      x: plot.x(edges[i]), width: plot.x(edges[i + 1]) - plot.x(edges[i]),
+      y: plot.top, height: plot.bottom - plot.top, fill: "transparent",
+    }, plot.svg);
+    hint(area, `${show(edges[i])} to ${show(edges[i + 1])}: ${words(i)}`);
+  }
+}
+
+function fillLegend(legend, names, show = (name) => name) {
+  for (const name of names) {
+    const item = document.createElement("span"), swatch = document.createElement("i");
+    swatch.style.background = colors[name];
+    item.append(swatch, show(name));
+    legend.append(item);
+  }
+}
+
+function seriesOf(found) {
+  return Object.keys(found.counts).filter((name) => found.counts[name].some((count) => count > 0));
 }
 
 // Each series is drawn as shares of its own rows, so that few labels can be seen.
 function histogram(id, label, found) {
-  const names = Object.keys(found.counts).filter((n) => found.counts[n].some((c) => c > 0));
+  const names = seriesOf(found);
   const shares = names.map((n) => {
     const total = found.counts[n].reduce((a, b) => a + b, 0);
     return found.counts[n].map((c) => c / total);
   });
-  const high = Math.max(...shares.flat());
   const edges = found.edges;
   const plot = canvas(id, label, {
-    x: [edges[0], edges[edges.length - 1]], y: [0, high],
-    showY: (v) => (100 * v).toFixed(v && high < 0.1 ? 1 : 0) + "%",
+    x: [edges[0], edges[edges.length - 1]], y: [0, Math.max(...shares.flat())], showY: percent,
   });
-  names.forEach((name, s) => {
-    let path = `M${plot.x(edges[0])},${plot.y(0)}`;
-    shares[s].forEach((share, i) => {
-      path += `L${plot.x(edges[i])},${plot.y(share)}L${plot.x(edges[i + 1])},${plot.y(share)}`;
-    });
-    path += `L${plot.x(edges[edges.length - 1])},${plot.y(0)}`;
-    node("path", { d: path, fill: colors[name], "fill-opacity": 0.22, stroke: colors[name], "stroke-width": 1.5 }, plot.svg);
-  });
-  for (let i = 0; i < edges.length - 1; i++) {
-    const area = node("rect", {
-      x: plot.x(edges[i]), width: plot.x(edges[i + 1]) - plot.x(edges[i]),
-      y: TOP, height: H - BOTTOM - TOP, fill: "transparent",
-    }, plot.svg);
-    hint(area, `${number(edges[i])} to ${number(edges[i + 1])}: ` +
-      names.map((n) => `${found.counts[n][i].toLocaleString("en")} ${n}`).join(", "));
-  }
+  names.forEach((name, s) => outline(plot, edges, shares[s], colors[name]));
+  binHints(plot, edges, number, (i) =>
+    names.map((n) => `${found.counts[n][i].toLocaleString("en")} ${n}`).join(", "));
   const legend = document.createElement("p");
   legend.className = "legend";
-  for (const name of names) {
-    const item = document.createElement("span"), swatch = document.createElement("i");
-    swatch.style.background = colors[name];
-    item.append(swatch, name);
-    legend.append(item);
-  }
+  fillLegend(legend, names);
   document.getElementById(id).append(legend);
   return plot;
 }
 
+// One classifier's scores by its votes, as shares of all unlabeled rows per bin of the
+// usual width.
+function memberChart(id, label, member) {
+  const score = (at) => member.origin + member.unit * Math.expm1(at);
+  const place = (value) => Math.log1p((value - member.origin) / member.unit);
+  const edges = member.edges, [low, high] = [edges[0], edges[edges.length - 1]];
+  const names = seriesOf(member);
+  const total = names.flatMap((n) => member.counts[n]).reduce((a, b) => a + b, 0);
+  const usual = (high - low) / (edges.length - 1);
+  const heights = names.map((n) => member.counts[n].map((c, i) => (c / total) * (usual / (edges[i + 1] - edges[i]))));
+  const round = [0.1, 0.4, 0.7, 1].map((part) => +score(low + part * (high - low)).toPrecision(1));
+  const plot = canvas(id, label, {
+    x: [low, high], y: [0, Math.max(...heights.flat())], top: 24, showY: percent,
+    ticksX: [...new Set(round)].map(place).filter((at) => at >= low && at <= high),
+    showX: (at) => number(score(at)),
+  });
+  names.forEach((name, s) => outline(plot, edges, heights[s], colors[name]));
+  Object.entries(member.marks).forEach(([name, places], line) => {
+    for (const at of places) {
+      upright(plot, at, { y1: 2 + 9 * line, y2: 9 + 9 * line, stroke: colors[name], "stroke-opacity": 0.55 });
+    }
+  });
+  for (const [name, at] of Object.entries(member.thresholds)) {
+    upright(plot, at, { class: "bound", stroke: colors[name] });
+  }
+  binHints(plot, edges, (at) => number(score(at)), (i) =>
+    names.map((n) => `${votes[n]} on ${member.counts[n][i].toLocaleString("en")} rows`).join(", "));
+  for (const [name, at] of Object.entries(member.thresholds)) {
+    const area = upright(plot, at, { stroke: "transparent", "stroke-width": 9 });
+    hint(area, `${name} threshold: ${number(score(at))}`);
+  }
+}
+
+function showMembers(members) {
+  const seen = Object.keys(votes).filter((name) => members.some((m) => seriesOf(m).includes(name)));
+  fillLegend(document.getElementById("votes-legend"), seen, (name) => votes[name]);
+  members.forEach((member, k) => memberChart(`member-${k}`, `Scores and thresholds of classifier ${k + 1}`, member));
+}
+
 function curve(id, label, points, options = {}) {
-  const percent = (v) => Math.round(100 * v) + "%";
   const plot = canvas(id, label, { x: [0, 1], y: [0, 1], showX: percent, showY: percent });
   if (options.diagonal) {
     node("line", { class: "chance", x1: plot.x(0), y1: plot.y(0), x2: plot.x(1), y2: plot.y(1) }, plot.svg);
@@ -111,7 +182,7 @@ function curve(id, label, points, options = {}) {
 function watchThreshold(plot, found) {
   const slider = document.getElementById("threshold");
   const said = document.getElementById("threshold-said");
-  const line = node("line", { class: "threshold", y1: TOP, y2: H - BOTTOM }, plot.svg);
+  const line = upright(plot, found.threshold, { class: "threshold" });
   const total = found.counts.table.reduce((a, b) => a + b, 0);
   const [low, high] = [found.edges[0], found.edges[found.edges.length - 1]];
   slider.min = low; slider.max = high; slider.step = (high - low) / 400;
@@ -156,8 +227,7 @@ function costCurve(id) {
     const plot = canvas(id, "Cost by threshold", { x: [errors[0][0], errors[errors.length - 1][0]], y: [0, high] });
     node("path", { class: "curve", d: cost.map(([a, b], i) => `${i ? "L" : "M"}${plot.x(a)},${plot.y(b)}`).join("") }, plot.svg);
     const best = cost.reduce((a, b) => (b[1] < a[1] ? b : a));
-    const at = data.scores.threshold;
-    node("line", { class: "threshold", x1: plot.x(at), x2: plot.x(at), y1: TOP, y2: H - BOTTOM }, plot.svg);
+    upright(plot, data.scores.threshold, { class: "threshold" });
     for (const [a, b] of cost) {
       const dot = node("circle", { cx: plot.x(a), cy: plot.y(b), r: 7, fill: "transparent" }, plot.svg);
       hint(dot, `threshold ${a.toFixed(3)}: cost ${number(b)}`);
@@ -169,7 +239,7 @@ function costCurve(id) {
 }
 
 watchThreshold(histogram("score-histogram", "Scores", data.scores), data.scores);
-if (data.one_class) histogram("one-class-histogram", "One-class scores", data.one_class);
+if (data.one_class) showMembers(data.one_class.members);
 if (data.performance) {
   const found = data.performance;
   curve("roc", "ROC", found.roc, { diagonal: true, names: ["false alarms", "found"] });

@@ -1,8 +1,7 @@
 """One column of a table as numbers: how it is encoded, kept as plain data.
 
 Each kind of column is fitted once and holds nothing but names and numbers. It turns an
-Arrow array into one or more features, the same whenever and wherever rows are scored:
-values that mean the same have one form, whatever type a file or a frame gives them.
+Arrow array into one or more features, the same whenever and wherever rows are scored.
 """
 
 from dataclasses import dataclass
@@ -10,29 +9,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
-import pyarrow.csv
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
-
-pc: Any = pyarrow.compute  # its functions are made when it is imported
-
-Values = Any
-"""Values of one column, (n_rows,): an Arrow array, chunked or not, of any type."""
+from spadework.tables.values import (
+    COMMA,
+    POINT,
+    Values,
+    find_other_decimal,
+    is_text,
+    pc,
+    plain,
+    show_day,
+    simple,
+    to_days,
+    to_numbers,
+    to_text,
+)
 
 Features = NDArray[np.float32]
 """Features of rows, (n_rows, n_features)."""
 
 MISSING = "missing"
-MISSING_WORDS: list[str] = pyarrow.csv.ConvertOptions().null_values
-"""Text that means a missing value, in a text file as in a frame."""
-
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
-_TEXT = pa.large_string()
-_EXACT = 2.0**53
-_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,8 @@ class NumberColumn:
     as_text : bool
         Whether text is read by us: "true" and "false" are 1 and 0, and what is no
         number counts as missing. Otherwise such text is refused.
+    decimal : "." or ","
+        What parts the decimals of numbers in text.
     """
 
     role: ClassVar[str] = "number"
@@ -60,10 +60,13 @@ class NumberColumn:
     fill: float
     tells_missing: bool
     as_text: bool
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.offset, self.fill]).all():
             raise InputError(f"column {self.name} is not encoded by finite numbers")
+        if self.decimal not in (POINT, COMMA):
+            raise InputError(f"column {self.name} has decimals after {self.decimal!r}")
 
     @property
     def features(self) -> list[str]:
@@ -77,7 +80,7 @@ class NumberColumn:
 
     def encode(self, array: Values) -> Features:
         """Encode values, (n_rows,), as (n_rows, n_features)."""
-        values = to_numbers(array)
+        values = self.read(array)
         if not self.as_text:
             _refuse_words(array, values)
         missing = ~np.isfinite(values)
@@ -91,9 +94,25 @@ class NumberColumn:
             return number[:, None]
         return np.stack([number, missing.astype(np.float32)], axis=1)
 
+    def is_missing(self, array: Values) -> NDArray[np.bool_]:
+        """Tell values that count as missing, (n_rows,)."""
+        return ~np.isfinite(self.read(array))
+
+    def read(self, array: Values) -> NDArray[np.float64]:
+        """Return values as numbers, NaN where there is none; (n_rows,)."""
+        values = to_numbers(array, self.decimal)
+        other = find_other_decimal(array, values, self.decimal)
+        if other is not None:
+            raise pa.ArrowInvalid(
+                f"{other!r} is not written as in training, where decimals came after "
+                f"{self.decimal!r}"
+            )
+        return values
+
     def show(self, array: Values) -> list[str]:
-        """Put values into words."""
-        return [_show_number(value) for value in to_numbers(array)]
+        """Put values into words, text as it was given."""
+        given = plain(array).to_pylist()
+        return [_show(*each) for each in zip(given, self.read(array), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -161,7 +180,7 @@ class CategoryColumn:
 
     def _codes(self, array: Values) -> NDArray[np.intp]:
         """Place of each value among the known ones, the number of these if new."""
-        known = pa.array(self.values, type=_TEXT)
+        known = pa.array(self.values, type=pa.large_string())
         found = pc.index_in(to_text(array), value_set=known)
         return pc.fill_null(found, len(self.values)).to_numpy(zero_copy_only=False)
 
@@ -217,140 +236,19 @@ class DateColumn:
             columns.append(missing)
         return np.stack(columns, axis=1).astype(np.float32)
 
+    def is_missing(self, array: Values) -> NDArray[np.bool_]:
+        """Tell values that are missing, (n_rows,)."""
+        return np.isnan(to_days(array))
+
     def show(self, array: Values) -> list[str]:
         """Put points in time into words."""
-        unit = "s" if self.tells_hour else "D"
         return [
-            MISSING
-            if np.isnan(day)
-            else str(np.datetime64(round(day * _DAY), "s").astype(f"datetime64[{unit}]"))
+            MISSING if np.isnan(day) else show_day(day, with_time=self.tells_hour)
             for day in to_days(array)
         ]
 
 
 Column = NumberColumn | CategoryColumn | DateColumn
-
-
-def to_numbers(array: Values) -> NDArray[np.float64]:
-    """Return values as float64, NaN where there is no number; (n_rows,)."""
-    array = simple(array)
-    if pa.types.is_boolean(array.type):
-        array = array.cast(pa.int8())
-    elif is_text(array.type):
-        array = _parse_numbers(plain(array))
-    values = array.cast(pa.float64(), safe=False)
-    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def to_text(array: Values) -> pa.Array:
-    """Return values as text: 1.0 as "1" and True as "true", of whatever type they are."""
-    array = plain(array)
-    if is_text(array.type):
-        encoded = array.dictionary_encode()
-        return _one_spelling(encoded.dictionary).take(encoded.indices)
-    if pa.types.is_floating(array.type):
-        whole = pc.and_(pc.equal(array, pc.floor(array)), pc.less(pc.abs(array), _EXACT))
-        as_int = pc.if_else(whole, array, None).cast(pa.int64(), safe=False)
-        return pc.if_else(whole, as_int.cast(_TEXT), array.cast(_TEXT))
-    return array.cast(_TEXT)
-
-
-def to_days(array: Values) -> NDArray[np.float64]:
-    """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
-    array = plain(array)
-    kind = array.type
-    if is_text(kind):
-        array = _parse_dates(array)
-    elif not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-        if array.null_count < len(array):
-            raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
-    elif pa.types.is_timestamp(kind) and kind.tz:
-        array = array.cast(pa.timestamp(kind.unit))
-    if array.null_count == len(array):
-        return np.full(len(array), np.nan)
-    stamps = array.cast(pa.timestamp("us"), safe=False)
-    ticks = stamps.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
-
-
-def simple(array: Values) -> pa.Array:
-    """Return values in one array: no dictionary or extension, and one type of text."""
-    kind = value_type(array.type)
-    if kind != array.type:
-        array = array.cast(kind)
-    if is_text(kind):
-        array = array.cast(_TEXT)
-    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    if getattr(kind, "extension_name", "") == "arrow.uuid":
-        return pa.array([None if v is None else str(v) for v in array.to_pylist()], _TEXT)
-    return array
-
-
-def value_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values themselves, of dictionaries and of named text."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    is_named = isinstance(kind, pa.BaseExtensionType) and is_text(kind.storage_type)
-    return kind.storage_type if is_named else kind
-
-
-def plain(array: Values) -> pa.Array:
-    """Return values in one array of a plain type; NaN and words for missing are null."""
-    array = simple(array)
-    kind = array.type
-    if is_text(kind):
-        missing = pc.is_in(array, value_set=pa.array(MISSING_WORDS, type=_TEXT))
-        return pc.if_else(missing, None, array)
-    if pa.types.is_float16(kind):
-        array = array.cast(pa.float32())
-    elif pa.types.is_decimal(kind):
-        array = array.cast(pa.float64())
-    if pa.types.is_floating(array.type):
-        return pc.if_else(pc.is_nan(array), None, array)
-    return array
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Tell the Arrow types of text."""
-    return (
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-    )
-
-
-def _parse_numbers(text: pa.Array) -> pa.Array:
-    """Read text as numbers, "true" and "false" as 1 and 0, all else as missing."""
-    text = pc.utf8_trim_whitespace(text)
-    is_number = pc.match_substring_regex(text, _NUMBER)
-    numbers = pc.if_else(is_number, text, None).cast(pa.float64())
-    if numbers.null_count == text.null_count:
-        return numbers
-    truth = pa.array(["false", "true"], type=_TEXT)
-    found = pc.index_in(pc.utf8_lower(text), value_set=truth)
-    return pc.coalesce(numbers, found.cast(pa.float64()))
-
-
-def _parse_dates(text: pa.Array) -> pa.Array:
-    """Read ISO text as points in time, those with a zone in UTC."""
-    text = pc.utf8_trim_whitespace(text)
-    text = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
-    zoned = pc.match_substring_regex(text, _ZONE)
-    in_utc = pc.if_else(zoned, text, None).cast(pa.timestamp("us", "UTC"))
-    local = pc.if_else(zoned, None, text).cast(pa.timestamp("us"))
-    return pc.coalesce(local, in_utc.cast(pa.timestamp("us")))
-
-
-def _one_spelling(names: pa.Array) -> pa.Array:
-    """Spell whole numbers and truth values as other types of columns would."""
-    for pattern, spelling in (
-        (r"^([+-]?\d+)\.0*$", r"\1"),
-        (r"^-0$", "0"),
-        (r"(?i)^true$", "true"),
-        (r"(?i)^false$", "false"),
-    ):
-        names = pc.replace_substring_regex(names, pattern, spelling)
-    return names
 
 
 def _refuse_words(array: Values, values: NDArray[np.float64]) -> None:
@@ -364,9 +262,18 @@ def _refuse_words(array: Values, values: NDArray[np.float64]) -> None:
         raise pa.ArrowInvalid(f"{word[:60]!r} is not a number")
 
 
+def _show(given: Any, value: float) -> str:
+    """Show text and truth values as they were given, and numbers with a few digits."""
+    if given is None:
+        return MISSING
+    if isinstance(given, bool):
+        return str(given).lower()
+    return given.strip() if isinstance(given, str) else _show_number(value)
+
+
 def _show_number(value: float) -> str:
     """Write a number with the digits that matter."""
     if not np.isfinite(value):
-        return MISSING
+        return str(value)
     whole = value == round(value) and abs(value) < 1e15
     return f"{value:,.0f}" if whole or 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"

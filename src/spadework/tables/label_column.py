@@ -9,13 +9,20 @@ from numpy.typing import NDArray
 
 from spadework.errors import LabelError
 from spadework.labels import normalize_labels
-from spadework.tables.columns import is_text, simple, to_text
+from spadework.tables.values import is_text, simple, to_text
 
 
 def read_label_column(
-    table: pa.Table, label: str, mapping: Mapping[str | None, int] | None
+    table: pa.Table,
+    label: str,
+    mapping: Mapping[str | None, int] | None,
+    *,
+    stated: bool = False,
 ) -> NDArray[np.int8]:
-    """Read labels as 1, 0 and -1, (n_rows,); a mapping is by the text of the values."""
+    """Read labels as 1, 0 and -1, (n_rows,); a mapping is by the text of the values.
+
+    ``stated`` as of `normalize_labels`.
+    """
     if label not in table.column_names:
         raise LabelError(
             f"there is no label column {label!r}; the table has "
@@ -23,8 +30,9 @@ def read_label_column(
         )
     column = simple(table.column(label))
     if mapping is not None or is_text(column.type):
-        return normalize_labels(np.array(to_text(column).to_pylist(), object), mapping)
-    return normalize_labels(column.to_numpy(zero_copy_only=False))
+        texts = np.array(to_text(column).to_pylist(), object)
+        return normalize_labels(texts, mapping, stated=stated)
+    return normalize_labels(column.to_numpy(zero_copy_only=False), stated=stated)
 
 
 def by_text(label_map: Mapping[Any, int]) -> dict[str | None, int]:

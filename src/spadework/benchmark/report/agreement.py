@@ -11,7 +11,7 @@ from spadework.benchmark.report.published import (
     is_within,
     paper_value,
 )
-from spadework.benchmark.tables import TABLES, Table
+from spadework.benchmark.tables import IMAGES, TABLES, Table
 
 
 class BaselineCell(NamedTuple):
@@ -74,13 +74,17 @@ def compare_baselines(runs: Runs, sentences: Mapping[str, str]) -> Agreement:
 
 
 def _baseline_cells() -> list[tuple[Table, Head, Method]]:
-    """List tables, columns and methods of the paper, without SPADE and ablations."""
+    """List tables, columns and methods of the paper, without SPADE and ablations.
+
+    Photos are left out; their table shows each difference.
+    """
     baselines = [
         METHODS[name] for name in COMPARED if METHODS[name].paper not in (None, SPADE_ROW)
     ]
     return [
         (table, head, method)
         for table in TABLES.values()
+        if table.name != IMAGES
         for head in auc_heads(table)
         for method in baselines
         if method.name in table.methods

@@ -125,6 +125,16 @@ class TableView(NamedTuple):
     rows: list[Row]
 
 
+def without_absent_photos(table: Table, runs: Runs) -> Table:
+    """Leave out the sets of photos that no method was run on: there are many."""
+    columns = tuple(
+        column
+        for column in table.columns
+        if not column.photos or runs.n_seeds(table.name, column.key)
+    )
+    return replace(table, columns=columns)
+
+
 def view_table(table: Table, runs: Runs) -> TableView:
     """Lay out a table with the AUCs that the paper has."""
     return _view(table, runs, auc_heads(table))

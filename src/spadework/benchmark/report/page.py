@@ -19,6 +19,7 @@ from spadework.benchmark.report.cells import (
     TableView,
     view_average_precision,
     view_table,
+    without_absent_photos,
 )
 from spadework.benchmark.report.published import read_explanations
 from spadework.benchmark.report.summary import (
@@ -33,7 +34,7 @@ from spadework.benchmark.report.summary import (
 from spadework.benchmark.report.verdict import judge
 from spadework.benchmark.results import read_results
 from spadework.benchmark.sweeps import read_sweeps
-from spadework.benchmark.tables import TABLES
+from spadework.benchmark.tables import IMAGES, TABLES
 from spadework.errors import DataError
 from spadework.files import write_whole
 
@@ -72,7 +73,9 @@ def _content(folder: Path) -> dict[str, Any]:
     if not results:
         raise DataError(f"{folder} holds no results. Run the benchmark first")
     runs = Runs(results)
-    views = {name: view_table(table, runs) for name, table in TABLES.items()}
+    shown = {name: without_absent_photos(table, runs) for name, table in TABLES.items()}
+    shown = {name: table for name, table in shown.items() if table.columns}
+    views = {name: view_table(table, runs) for name, table in shown.items()}
     standings = summarize(runs)
     n_cells = len(mean_scores(runs, "auc"))
     costs = measure_costs(runs)
@@ -89,8 +92,11 @@ def _content(folder: Path) -> dict[str, Any]:
         "tables": TABLES,
         "views": views,
         "precision_views": {
-            name: view_average_precision(table, runs) for name, table in TABLES.items()
+            name: view_average_precision(table, runs) for name, table in shown.items()
         },
+        "images": IMAGES,
+        "photo_verdicts": judge(runs, [IMAGES]),
+        "absent_photos": _absent_photos(runs),
         "seeds": {name: describe_seeds(runs, name) for name in TABLES},
         "alpha_chart": _alpha_chart(views["alpha"]),
         "agreement": compare_baselines(runs, read_explanations()),
@@ -110,16 +116,23 @@ def _content(folder: Path) -> dict[str, Any]:
 def describe_seeds(runs: Runs, table: str) -> str:
     """Say how many seeds the columns of a table were run with, data sets together."""
     names: dict[int, list[str]] = defaultdict(list)
-    columns = TABLES[table].columns
+    columns = without_absent_photos(TABLES[table], runs).columns
     counts = {column: runs.n_seeds(table, column.key) for column in columns}
     for column, count in counts.items():
         same = {counts[each] for each in columns if each.dataset == column.dataset}
         name = column.dataset if len(same) == 1 else column.key
         if name not in names[count]:
             names[count].append(name)
-    if len(names) == 1:
-        return str(next(iter(names)))
+    if len(names) < 2:
+        return str(next(iter(names), 0))
     return ", ".join(f"{count} for {' and '.join(of)}" for count, of in names.items())
+
+
+def _absent_photos(runs: Runs) -> list[str]:
+    """Name the sets of photos that no method was run on, under no scenario."""
+    columns = TABLES[IMAGES].columns
+    ran = {column.dataset for column in columns if runs.n_seeds(IMAGES, column.key)}
+    return [name for name in dict.fromkeys(c.dataset for c in columns) if name not in ran]
 
 
 def _names(standings: list[Standing]) -> set[str]:

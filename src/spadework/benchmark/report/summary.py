@@ -70,7 +70,7 @@ class Overview(NamedTuple):
 
     ``n_unknown`` counts results that no table has a place for. ``core_hours`` is the
     time of fitting and scoring, each run on one core and counted once where tables
-    share it.
+    share it; ``gpu_hours`` is that of runs which shared a GPU.
     """
 
     n_runs: int
@@ -78,6 +78,7 @@ class Overview(NamedTuple):
     n_failed: int
     n_seeds: int
     core_hours: float
+    gpu_hours: float
     failures: list[Failure]
     versions: dict[str, list[str]]
 
@@ -169,13 +170,14 @@ def survey(results: list[Result]) -> Overview:
         sum(not _is_known(result) for result in results),
         sum(result.status == FAILED for result in results),
         len({result.seed for result in results}),
-        _core_hours(results),
+        _hours([run for run in results if "gpu" not in run.versions]),
+        _hours([run for run in results if "gpu" in run.versions]),
         _failures(results),
         {library: sorted(found) for library, found in sorted(versions.items())},
     )
 
 
-def _core_hours(results: list[Result]) -> float:
+def _hours(results: list[Result]) -> float:
     """Sum the time of all runs, a question that several tables ask counted once."""
     seconds = {
         (run.dataset, run.scenario, run.share, run.method, run.seed): (

@@ -1,9 +1,10 @@
 """Where our SPADE stands, cell by cell: the paper, the best baseline, labels alone."""
 
+from collections.abc import Iterable
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from spadework.benchmark.methods import COMPARED, METHODS, SPADES, Method
+from spadework.benchmark.methods import METHODS, SPADES, Method
 from spadework.benchmark.report.cells import Head, Runs, auc_heads, measure_cell
 from spadework.benchmark.report.summary import OURS, SUMMARIZED
 from spadework.benchmark.results import OK
@@ -88,10 +89,10 @@ class Verdicts(NamedTuple):
         return mean(gaps) if gaps else None
 
 
-def judge(runs: Runs) -> Verdicts:
+def judge(runs: Runs, tables: Iterable[str] = SUMMARIZED) -> Verdicts:
     """Hold our SPADE against the paper, the best other method, and labels alone."""
     cells = []
-    for table in (TABLES[name] for name in SUMMARIZED):
+    for table in (TABLES[name] for name in tables):
         for head in auc_heads(table):
             ours = measure_cell(runs, table, head.column, OURS, head.measure)
             if ours.mean is None:
@@ -113,7 +114,7 @@ def judge(runs: Runs) -> Verdicts:
 def _rival(runs: Runs, table: Table, column: Column) -> Rival | None:
     """Find the best method that is not SPADE."""
     rivals = []
-    for name in COMPARED:
+    for name in table.methods:
         values = runs.values(table.name, column.key, name, "auc")
         if values and name not in SPADES:
             error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0

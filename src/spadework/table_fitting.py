@@ -1,0 +1,225 @@
+"""Fit a model on a table as it is: read it, say what will be learnt, and learn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spadework.detector import SPADE
+from spadework.errors import DataError, InputError
+from spadework.labels import UNLABELED, count_labels
+from spadework.table_model import RESULTS, Reference, TableModel
+from spadework.tables.encoding import TableEncoder, fit_encoder
+from spadework.tables.label_column import by_text, read_label_column
+from spadework.tables.reading import read_table
+
+MAX_FEATURES = 2_000
+"""Features of a table, at most: memory and model files grow with their square."""
+
+REFERENCE_ROWS = 5_000
+"""Rows of each kind of label, at most, that a model remembers."""
+
+_STATED = {1: 1, 0: 0, -1: -1}
+"""Labels were read before; a detector need not ask what 0 means."""
+
+_SHOWN_NAMES = 12
+
+
+def fit_table(
+    source: Any,
+    *,
+    label: str,
+    label_map: Mapping[Any, int] | None = None,
+    keys: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    query: str | None = None,
+    unlabeled: Any = None,
+    detector: SPADE | None = None,
+) -> TableModel:
+    """Fit a detector on a table as it is.
+
+    Parameters
+    ----------
+    source : path, glob, list of paths, "-", database URL, or a frame
+    label : str
+        Column with the labels: 1 anomaly, 0 normal, -1 or empty unlabeled, or what
+        ``label_map`` says.
+    label_map : mapping of label value to 1, 0 or -1, optional
+    keys : sequence of str
+        Columns that name a row; they are not learnt from.
+    ignore : sequence of str
+        Further columns not to learn from.
+    categories : sequence of str
+        Columns that are categories though they look like numbers.
+    query : str, optional
+        What to ask a database.
+    unlabeled : source, optional
+        Further rows, taken as unlabeled whatever their label column says: old labels
+        and new rows make a new model.
+    detector : SPADE, optional
+        By default ``SPADE(random_state=0)``.
+    """
+    plan = plan_table(
+        source,
+        label=label,
+        label_map=label_map,
+        keys=keys,
+        ignore=ignore,
+        categories=categories,
+        query=query,
+        unlabeled=unlabeled,
+    )
+    return plan.fit(detector or SPADE(random_state=0))
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """A table that was read, and what will be learnt from it.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    encoder : TableEncoder
+    labels : ndarray of shape (n_rows,)
+    label : str
+    label_map : dict of int, optional
+    keys : tuple of str
+    """
+
+    table: pa.Table
+    encoder: TableEncoder
+    labels: NDArray[np.int8]
+    label: str
+    label_map: dict[str | None, int] | None
+    keys: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """Say what will be done: rows, labels, columns by role, and what is left out."""
+        commas = self.encoder.with_commas
+        return [
+            f"rows:   {self.table.num_rows:,}",
+            f"labels: {count_labels(self.labels)}",
+            *(
+                f"{role}:".ljust(10) + f"{len(names):,} ({_shorten(names)})"
+                for role, names in self.encoder.roles.items()
+            ),
+            *([f"decimal commas: {_shorten(commas)}"] if commas else []),
+            *(f"left out: {each.name}: {each.why}" for each in self.encoder.ignored),
+        ]
+
+    def fit(self, detector: SPADE) -> TableModel:
+        """Encode the table and fit a detector on it."""
+        X = self.encoder.encode(self.table)
+        detector.set_params(label_map=_STATED).fit(X, self.labels)
+        return TableModel(
+            detector,
+            self.encoder,
+            self.label,
+            self.label_map,
+            self.keys,
+            self.table.num_rows,
+            _remember(detector, X, self.labels),
+        )
+
+
+def plan_table(
+    source: Any,
+    *,
+    label: str,
+    label_map: Mapping[Any, int] | None = None,
+    keys: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    query: str | None = None,
+    unlabeled: Any = None,
+) -> FitPlan:
+    """Read a table and decide what each column is; parameters as of `fit_table`."""
+    _refuse_result_names(keys)
+    stay_text = dict.fromkeys([*categories, *keys], pa.string())
+    table = read_table(source, query=query, types=stay_text)
+    if not table.num_rows:
+        raise DataError("the table has column names and no rows: nothing to learn from")
+    _refuse_unknown(table, [label, *keys, *ignore, *categories])
+    if unlabeled is not None:
+        table = _with_unlabeled(table, read_table(unlabeled, types=stay_text), label)
+    mapping = None if label_map is None else by_text(label_map)
+    labels = read_label_column(table, label, mapping)
+    encoder = fit_encoder(table, leave_out=[label, *keys, *ignore], categories=categories)
+    _refuse_too_wide(encoder)
+    return FitPlan(table, encoder, labels, label, mapping, tuple(keys))
+
+
+def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
+    """Put rows without labels behind those of a table."""
+    names = [name for name in table.column_names if name != label]
+    missing = [name for name in names if name not in new.column_names]
+    if missing:
+        raise DataError(
+            f"the unlabeled rows lack columns of the table: {_shorten(missing)}"
+        )
+    nothing = pa.nulls(new.num_rows, table.schema.field(label).type)
+    rows = new.select(names).append_column(label, nothing)
+    try:
+        return pa.concat_tables(
+            [table, rows.select(table.column_names)], promote_options="permissive"
+        )
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError(
+            f"the unlabeled rows have columns of other types than the table: "
+            f"{str(error).splitlines()[0][:200]}"
+        ) from error
+
+
+def _refuse_too_wide(encoder: TableEncoder) -> None:
+    """Refuse more features than a model has memory for."""
+    if len(encoder.features) > MAX_FEATURES:
+        raise InputError(
+            f"the {len(encoder.columns):,} columns to learn from come to "
+            f"{len(encoder.features):,} features; at most {MAX_FEATURES:,} can be used. "
+            f"Leave columns out, or give a table with fewer"
+        )
+
+
+def _refuse_result_names(keys: Sequence[str]) -> None:
+    """Refuse keys that scoring would write over."""
+    taken = [key for key in keys if key in RESULTS]
+    if taken:
+        raise InputError(
+            f"scores are written as {', '.join(RESULTS)}; give the key column "
+            f"{taken[0]} another name"
+        )
+
+
+def _remember(
+    detector: SPADE, X: NDArray[np.float32], labels: NDArray[np.int8]
+) -> Reference:
+    """Draw the rows that a model remembers, of each label the same number at most."""
+    rng = np.random.default_rng(0)
+    chosen = []
+    for value in (1, 0, UNLABELED):
+        rows = np.flatnonzero(labels == value)
+        if len(rows) > REFERENCE_ROWS:
+            rows = rng.choice(rows, REFERENCE_ROWS, replace=False)
+        chosen.append(rows)
+    places = np.sort(np.concatenate(chosen))
+    return Reference(X[places], labels[places], detector.anomaly_score(X[places]), places)
+
+
+def _shorten(names: list[str]) -> str:
+    """List a few names."""
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _refuse_unknown(table: pa.Table, names: Sequence[str]) -> None:
+    """Refuse names of columns that are not there."""
+    unknown = [name for name in names if name not in table.column_names]
+    if unknown:
+        raise InputError(
+            f"there is no column {', '.join(map(repr, unknown))}; the table has "
+            f"{', '.join(table.column_names[:20])}"
+        )

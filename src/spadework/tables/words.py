@@ -1,0 +1,141 @@
+"""Values put into words, each set against ordinary rows."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.tables.columns import (
+    MISSING,
+    CategoryColumn,
+    Column,
+    DateColumn,
+    Features,
+    NumberColumn,
+)
+from spadework.tables.recognition import MAX_VALUES
+from spadework.tables.values import Values
+
+ODD_SHARE = 0.03
+"""Share of ordinary rows below which a weekday or a time of day is said to be odd."""
+
+_COMMON = 0.5
+_SIDES = ("left", "right")
+_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+
+
+def put_into_words(column: Column, array: Values, usual: Features) -> list[str]:
+    """Say what each value is, and how many ordinary rows are like it.
+
+    Parameters
+    ----------
+    column : Column
+    array : Arrow array of shape (n_rows,)
+        Values as they came.
+    usual : ndarray of shape (n_ordinary, n_features)
+        The column's features in ordinary rows.
+    """
+    if isinstance(column, CategoryColumn):
+        said = _category_words(column, array, usual)
+    else:
+        said = _point_words(column, array, usual)
+    return [
+        f"{column.name} is {shown}, {words}"
+        for shown, words in zip(column.show(array), said, strict=True)
+    ]
+
+
+def in_rows(share: float, which: str = "ordinary") -> str:
+    """Say in what share of rows, with the digits that matter at both ends."""
+    if share <= 0:
+        return f"no {which} row"
+    if share >= 1:
+        return f"all {which} rows"
+    if share < 0.001:
+        return f"less than 0.1% of {which} rows"
+    if share > 0.999:
+        return f"more than 99.9% of {which} rows"
+    return f"{share:.1%}".replace(".0%", "%") + f" of {which} rows"
+
+
+def _category_words(
+    column: CategoryColumn, array: Values, usual: Features
+) -> Iterator[str]:
+    """Say how common each value is: among ordinary rows, or in training if it is rare.
+
+    Only common values have a feature of their own, by which to count ordinary rows.
+    """
+    own = column.encode(array)[:, : column.n_common]
+    among_ordinary = own @ usual[:, : column.n_common].mean(axis=0)
+    remembers_all = len(column.values) < MAX_VALUES
+    new = "which was not seen in training" if remembers_all else "which is rare or new"
+    for has_own, common, trained in zip(
+        np.asarray(own.any(axis=1)), among_ordinary, column.shares(array), strict=True
+    ):
+        if has_own:
+            yield f"as in {in_rows(common)}"
+        else:
+            yield f"as in {in_rows(trained, 'training')}" if trained else new
+
+
+def _point_words(
+    column: NumberColumn | DateColumn, array: Values, usual: Features
+) -> Iterator[str]:
+    """Set numbers and points in time against ordinary rows that have one."""
+    lost = usual[:, -1] > 0 if column.tells_missing else np.zeros(len(usual), dtype=bool)
+    others = usual[~lost]
+    ordered = np.sort(others[:, 0])
+    for row, text, missing in zip(
+        column.encode(array), column.show(array), column.is_missing(array), strict=True
+    ):
+        if missing:
+            counts = "" if text == MISSING else "which counts as missing, "
+            yield f"{counts}as in {in_rows(float(lost.mean()))}"
+        elif not len(others):
+            yield "and missing in all ordinary rows"
+        elif isinstance(column, DateColumn):
+            odd = _odd_moment(column, row, others)
+            yield odd or _compared(ordered, row[0], "later", "earlier")
+        else:
+            yield _compared(ordered, row[0], "higher", "lower")
+
+
+def _compared(
+    ordered: NDArray[np.float32], value: np.float32, more: str, less: str
+) -> str:
+    """Say how many of some ordered values lie below or above one, or share it."""
+    start, stop = (int(np.searchsorted(ordered, value, side)) for side in _SIDES)
+    below, shared = start / len(ordered), (stop - start) / len(ordered)
+    above = (len(ordered) - stop) / len(ordered)
+    if shared > _COMMON or _is_one_of_two(ordered, value):
+        return f"as in {in_rows(shared)}"
+    if max(below, above) < _COMMON:
+        return "in the middle of ordinary rows"
+    if below >= above:
+        return f"{more} than in {in_rows(below)}"
+    return f"{less} than in {in_rows(above)}"
+
+
+def _is_one_of_two(ordered: NDArray[np.float32], value: np.float32) -> bool:
+    """Tell a value that is a kind and no quantity: one of two, or of 0 and 1."""
+    low, high = ordered[0], ordered[-1]
+    n_low, n_below_high = (
+        np.searchsorted(ordered, low, "right"),
+        np.searchsorted(ordered, high),
+    )
+    if n_low < n_below_high:
+        return False
+    return value in (low, high) or {low, high, value} <= {0, 1}
+
+
+def _odd_moment(column: DateColumn, row: NDArray[np.float32], others: Features) -> str:
+    """Say that a time of day or a weekday is odd, if it is."""
+    if column.tells_hour:
+        apart = np.abs(others[:, 2] - row[2])
+        near = float((np.minimum(apart, 24 - apart) <= 1).mean())
+        if near < ODD_SHARE:
+            return f"with {in_rows(near)} within an hour of that time of day"
+    same = float((others[:, 1] == row[1]).mean())
+    return (
+        f"a {_WEEKDAYS[int(row[1])]}, as in {in_rows(same)}" if same < ODD_SHARE else ""
+    )

@@ -1,0 +1,58 @@
+"""Run the installed command, and what it says when it refuses."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+
+from test_table_model import payments
+
+COMMAND = Path(sys.executable).with_name("spadework")
+FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
+
+
+def run(*arguments, cwd, stdin=None):
+    """Run the installed command."""
+    return subprocess.run(
+        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, input=stdin
+    )
+
+
+def run_with(code, *arguments, cwd):
+    """Run the command line after a few lines of our own."""
+    program = f"{code}\nfrom spadework.cli import main\nmain()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+    )
+
+
+def assert_refused(done, *words):
+    """One clear paragraph on stderr, nothing on stdout, and a failure for scripts."""
+    assert done.returncode not in (0, 2), done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    *before, last = done.stderr.strip().splitlines()
+    assert last.startswith("spadework: ")
+    assert all(":" in line for line in before)  # what fit says about the table
+    assert len(last) < 700
+    for word in words:
+        assert word in last
+
+
+def make_place(folder):
+    """Put payments, in three formats, and a model of them into a folder."""
+    with_empty = payments().append_column("empty", pa.nulls(240))
+    pa_csv.write_csv(with_empty, folder / "payments.csv")
+    pa_csv.write_csv(payments(300, seed=3), folder / "new.csv")
+    pa_parquet.write_table(payments(300, seed=3), folder / "new.parquet")
+    done = run("fit", "payments.csv", *FIT, "-o", "model", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.json").write_text(done.stdout)
+    (folder / "fit.txt").write_text(done.stderr)
+    return folder

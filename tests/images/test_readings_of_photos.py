@@ -1,0 +1,50 @@
+"""The learner of photos uses the readings it is told, and refuses what is none."""
+
+import numpy as np
+import pytest
+from made_photos import made_photos, partly_labeled
+from sklearn.metrics import roc_auc_score
+
+from spadework.errors import InputError
+from spadework.images.pretrained import PretrainedLearner, pooled_features
+
+
+def large_photos(n_photos, n_defects, seed):
+    """Twice the width and height, so that every map has several positions."""
+    pixels, truth = made_photos(n_photos, n_defects, seed)
+    return pixels.repeat(2, axis=1).repeat(2, axis=2), truth
+
+
+def learn(readings, labels, pixels):
+    learner = PretrainedLearner(readings=readings)
+    return learner.learn(pixels, labels, np.random.default_rng(0), verbose=False)
+
+
+@pytest.mark.parametrize("readings", [("labels",), ("one_class",), ("labels", "pseudo")])
+def test_only_the_readings_that_are_wanted_are_weighed(readings):
+    pixels, truth = large_photos(40, 12, seed=0)
+    learnt = learn(readings, partly_labeled(truth), pixels)
+    assert set(learnt.trust.weights) == set(readings)
+    assert sum(learnt.trust.weights.values()) == pytest.approx(1)
+    unseen, new_truth = large_photos(40, 12, seed=1)
+    assert roc_auc_score(new_truth, learnt.model.score(unseen)) > 0.75
+
+
+def test_readings_that_the_labels_do_not_allow_are_refused():
+    pixels, truth = large_photos(40, 12, seed=0)
+    labels = np.where(truth == 1, -1, truth).astype(np.int8)
+    with pytest.raises(InputError, match="do not allow the readings labels"):
+        learn(("labels",), labels, pixels)
+
+
+@pytest.mark.parametrize("readings", [("oracle",), "labels"])
+def test_readings_that_are_none_are_refused(readings):
+    with pytest.raises(InputError, match="names among labels, as_normal"):
+        PretrainedLearner(readings=readings)
+
+
+def test_pooled_features_are_a_row_for_each_photo_by_itself():
+    pixels, _ = large_photos(5, 2, seed=0)
+    features = pooled_features(pixels)
+    assert features.shape == (5, 4296)
+    np.testing.assert_allclose(pooled_features(pixels[3:4])[0], features[3], atol=1e-3)
