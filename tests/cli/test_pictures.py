@@ -12,7 +12,8 @@ from PIL import Image
 
 from pictures import made_pictures, partly_labeled, write_pictures
 from spadework import load
-from spadework.cli import main
+from spadework.cli.app import app
+from spadework.errors import SpadeworkError
 from test_table_model import payments
 
 COMMAND = Path(sys.executable).with_name("spadework")
@@ -39,45 +40,27 @@ def place(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch):
-    """Let the command leave by an exception, and leave signals to pytest."""
-
-    def leave(words, status):
-        raise SystemExit(words)
-
-    monkeypatch.setattr("spadework.cli.leave", leave)
-    monkeypatch.setattr("spadework.cli.heed_signals", lambda: None)
-
-
 @pytest.fixture
 def command(place, monkeypatch, capsys):
     """Run the command in this process; return what it printed."""
     monkeypatch.chdir(place)
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["spadework", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        assert left.value.code in (0, None), left.value.code
-        return said
+        app([str(each) for each in arguments], standalone_mode=False)
+        return capsys.readouterr()
 
     return run
 
 
 @pytest.fixture
-def refused(place, monkeypatch, capsys):
+def refused(place, monkeypatch):
     """Run the command in this process; return the words it refuses with."""
     monkeypatch.chdir(place)
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["spadework", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        assert isinstance(left.value.code, str), left.value.code
-        assert "unexpected" not in left.value.code
-        return left.value.code
+        with pytest.raises(SpadeworkError) as error:
+            app([str(each) for each in arguments], standalone_mode=False)
+        return str(error.value)
 
     return run
 

@@ -70,11 +70,8 @@ def fit_pictures(
             verbose=not quiet,
         )
         detector.fit(list(photos.paths), in_words(photos.labels))
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        save(detector, target)
-    except OSError as error:
-        raise DataError(f"{target} could not be written: {error}") from error
+    target.parent.mkdir(parents=True, exist_ok=True)
+    save(detector, target)
     facts = _summarize(detector, photos)
     if as_json:
         print(json.dumps({**facts, "model": str(target)}))
