@@ -136,7 +136,7 @@ def test_the_share_of_outliers_is_found_and_not_assumed(rate, seed):
 def test_it_finds_the_threshold_of_spade_on_the_scores_of_spade(table, setting):
     X, y, _ = table
     labels = in_setting(y, setting)
-    learner = NetworkLearner(n_networks=1, max_epochs=2, warmup_epochs=1)
+    learner = NetworkLearner(n_networks=1, max_epochs=2, warmup_epochs=1, judge=False)
     detector = SPADE(learner=learner, random_state=0).fit(X, labels)
     scores = detector.anomaly_score(X)
     thresholder = PartialMatchingThreshold(labels).fit(scores)

@@ -20,7 +20,7 @@ def learn(readings, labels, pixels):
     return learner.learn(pixels, labels, np.random.default_rng(0), verbose=False)
 
 
-@pytest.mark.parametrize("readings", [("labels",), ("one_class",), ("labels", "pseudo")])
+@pytest.mark.parametrize("readings", [("labels",), ("patches",), ("labels", "pseudo")])
 def test_only_the_readings_that_are_wanted_are_weighed(readings):
     pixels, truth = large_photos(40, 12, seed=0)
     learnt = learn(readings, partly_labeled(truth), pixels)
