@@ -24,7 +24,12 @@ from spadework.learners.contract import Learner, Model
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner
 from spadework.learners.one_class import make_one_class
-from spadework.validation import check_members, check_parameters, check_rows
+from spadework.validation import (
+    check_members,
+    check_parameters,
+    check_rows,
+    named_or_given,
+)
 
 PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "no_matching": {"thresholds": "otsu"},
@@ -244,14 +249,7 @@ class SPADE(AnomalyDetector):
 
     def _learner(self) -> Learner:
         """Return the learner that was named or given."""
-        if isinstance(self.learner, str) and self.learner in _LEARNERS:
-            return _LEARNERS[self.learner]()
-        if isinstance(self.learner, (str, type)) or not hasattr(self.learner, "learn"):
-            raise InputError(
-                f"learner must be 'forest', 'network' or a learner object; "
-                f"got {self.learner!r}"
-            )
-        return self.learner
+        return named_or_given(self.learner, _LEARNERS)
 
     def _pseudo_labeler(self) -> PseudoLabeler:
         """Collect the parameters of the pseudo-labeler."""

@@ -100,6 +100,16 @@ def check_parameters(estimator: Any) -> None:
         )
 
 
+def named_or_given(learner: Any, known: Mapping[str, type[Any]]) -> Any:
+    """Return a new learner of a known name, or the learner object that was given."""
+    if isinstance(learner, str) and learner in known:
+        return known[learner]()
+    if isinstance(learner, (str, type)) or not hasattr(learner, "learn"):
+        names = ", ".join(map(repr, known))
+        raise InputError(f"learner must be {names} or a learner object; got {learner!r}")
+    return learner
+
+
 def check_threshold(threshold: Any) -> None:
     """Refuse a decision threshold that is neither "auto" nor a number."""
     number = isinstance(threshold, (int, float, np.number)) and np.isfinite(threshold)

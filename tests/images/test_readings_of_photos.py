@@ -6,7 +6,8 @@ from made_photos import made_photos, partly_labeled
 from sklearn.metrics import roc_auc_score
 
 from spadework.errors import InputError
-from spadework.images.pretrained import PretrainedLearner, pooled_features
+from spadework.images.pretrained import PretrainedLearner
+from spadework.images.sight import pooled_features
 
 
 def large_photos(n_photos, n_defects, seed):

@@ -2,8 +2,8 @@
 
 from spadework.benchmark.image_datasets import LabeledImages
 from spadework.benchmark.scenarios import LabeledTable
-from spadework.images.pretrained import pooled_features
 from spadework.images.reading import read_photos
+from spadework.images.sight import pooled_features
 
 TRAIN_SHARE = 0.8
 """Of the paper's split of photos."""

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from spadework.images.reading import (
     read_photos,
 )
 from spadework.labels import count_labels
-from spadework.validation import check_counts, check_members
+from spadework.validation import check_counts, check_members, named_or_given
 
 SMALLEST_SIZE = 32
 """Side of a photo that the networks can still halve five times."""
@@ -85,8 +85,6 @@ class ImageSPADE(AnomalyDetector):
     >>> detector.fit("parts/")  # doctest: +SKIP
     >>> detector.anomaly_score("new_parts/")  # doctest: +SKIP
     """
-
-    settings: ClassVar[tuple[str, ...]] = ("PNU", "PU", "NU", "PN")
 
     pseudo_labels_: PseudoLabels | None
     pseudo_labeler_: FittedPseudoLabeler | None
@@ -223,14 +221,7 @@ class ImageSPADE(AnomalyDetector):
 
     def _learner(self) -> PixelLearner:
         """Return the learner that was named or given."""
-        if isinstance(self.learner, str) and self.learner in _LEARNERS:
-            return _LEARNERS[self.learner]()
-        if isinstance(self.learner, (str, type)) or not hasattr(self.learner, "learn"):
-            raise InputError(
-                f"learner must be 'pretrained', 'paper' or a learner object; "
-                f"got {self.learner!r}"
-            )
-        return self.learner
+        return named_or_given(self.learner, _LEARNERS)
 
     def _learner_members(self) -> int:
         """Return how many one-class classifiers share the unlabeled photos."""

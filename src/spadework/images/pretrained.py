@@ -7,13 +7,11 @@ unlabeled photos, each is learnt on its own, and held-out labels say how far to 
 it. Readings are linear, and the distance of patches takes the place of one-class scores.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional
 
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
@@ -22,7 +20,6 @@ from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.errors import InputError
 from spadework.images.backbone import (
     Backbone,
-    Features,
     Weights,
     pretrained_weights,
     restore_backbone,
@@ -34,10 +31,9 @@ from spadework.images.patches import (
     PatchBank,
     draw_patches,
     make_bank,
-    oddness,
-    patch_distances,
     smooth,
 )
+from spadework.images.sight import Sight, look
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
     BlendedModel,
@@ -47,8 +43,8 @@ from spadework.learners.blend import (
 )
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
-from spadework.learners.readings import make_readings
-from spadework.progress import Advance, progress
+from spadework.learners.readings import check_readings, make_readings
+from spadework.progress import progress
 
 PATCHES = "patches"
 """The reading that learns nothing: how far the oddest patches are from normal ones."""
@@ -65,8 +61,6 @@ MIN_NORMALS = 20
 """Labeled normals that make a bank of patches; with fewer, unlabeled photos do too."""
 
 MAX_BANK_PHOTOS = 256
-
-_BATCH = {"cpu": 16, "cuda": 64}
 
 LABELER = PseudoLabeler(
     one_class=CodeGaussians(),
@@ -118,9 +112,9 @@ class PhotoModel:
         """Distance of every pixel's patch to normal patches, (n_samples, h, w)."""
         return self._sight().heat(pixels)
 
-    def _sight(self) -> "_Sight":
+    def _sight(self) -> Sight:
         device = find_device("auto")
-        return _Sight(restore_backbone(self.weights, device), self.bank, device)
+        return Sight(restore_backbone(self.weights, device), self.bank, device)
 
 
 @dataclass(frozen=True)
@@ -139,13 +133,7 @@ class PretrainedLearner:
     readings: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.readings, str) or not set(self.readings or ()) <= set(
-            READINGS
-        ):
-            raise InputError(
-                f"readings must be names among {', '.join(READINGS)}; got "
-                f"{self.readings!r}"
-            )
+        check_readings(self.readings, READINGS)
 
     def learn(
         self,
@@ -162,7 +150,7 @@ class PretrainedLearner:
         network = restore_backbone(weights, device)
         bank, owners = _fit_bank(network, device, pixels, labels, rng)
         with progress("looking at photos", len(pixels), verbose=verbose) as advance:
-            X = _Sight(network, bank, device).rows(pixels, owners, advance)
+            X = Sight(network, bank, device).rows(pixels, owners, advance)
         scaler = fit_principal_scaler(X, N_AXES)
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
@@ -180,20 +168,6 @@ class PretrainedLearner:
         }
         model = PhotoModel(weights, bank, blend)
         return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
-
-
-def pooled_features(pixels: Pixels) -> NDArray[np.float32]:
-    """Return what the network sees of whole photos, (n_samples, 4296).
-
-    Parameters
-    ----------
-    pixels : uint8 ndarray of shape (n_samples, height, width, 3)
-    """
-    check_pixels(pixels)
-    device = find_device("auto")
-    network = restore_backbone(pretrained_weights(), device)
-    looks = _look(network, device, pixels, np.arange(len(pixels)))
-    return np.concatenate([features.pooled.cpu().numpy() for _, features in looks])
 
 
 def _learn_readings(
@@ -252,77 +226,8 @@ def _fit_bank(
     n_patches = -(-MAX_PATCHES // len(photos))
     drawn = [
         draw_patches(smooth(features.patches).cpu().numpy(), n_patches, rng)
-        for _, features in _look(network, device, pixels, photos)
+        for _, features in look(network, device, pixels, photos)
     ]
     patches = np.concatenate(drawn)
     owners = np.repeat(photos, patches.shape[1]) if len(photos) > 1 else None
     return make_bank(patches.reshape(-1, patches.shape[2])), owners
-
-
-class _Sight:
-    """A network and a bank on a device: turns photos into rows and heat maps."""
-
-    def __init__(self, network: Backbone, bank: PatchBank, device: torch.device) -> None:
-        self._network, self._device = network, device
-        self._patches = torch.from_numpy(bank.patches).to(device)
-        self._scale = torch.from_numpy(bank.scale).to(device)[:, None, None]
-
-    def rows(
-        self,
-        pixels: Pixels,
-        owners: NDArray[np.intp] | None = None,
-        advance: Advance | None = None,
-    ) -> NDArray[np.float32]:
-        """Pooled features and the oddness of patches, (n_samples, 4297).
-
-        Parameters
-        ----------
-        pixels : uint8 ndarray of shape (n_samples, height, width, 3)
-        owners : ndarray of shape (n_patches,), optional
-            Photos that the bank's patches come from; they do not count for those.
-        advance : callable, optional
-            Called after each photo.
-        """
-        everything = np.arange(len(pixels))
-        parts = []
-        for rows, features in _look(self._network, self._device, pixels, everything):
-            own = None
-            if owners is not None:
-                own = torch.from_numpy(rows[:, None] == owners).to(self._device)
-            odd = oddness(self._distances(features, own))
-            part = torch.cat([features.pooled, odd[:, None]], dim=1)
-            parts.append(part.cpu().numpy())
-            if advance is not None:
-                for _ in rows:
-                    advance("")
-        return np.concatenate(parts)
-
-    def heat(self, pixels: Pixels) -> NDArray[np.float32]:
-        """Distances of patches, spread over the pixels, (n_samples, height, width)."""
-        everything = np.arange(len(pixels))
-        size = pixels.shape[1:3]
-        parts = [
-            functional.interpolate(
-                self._distances(features)[:, None], size=size, mode="bicubic"
-            )[:, 0]
-            for _, features in _look(self._network, self._device, pixels, everything)
-        ]
-        return torch.cat(parts).cpu().numpy()
-
-    def _distances(
-        self, features: Features, own: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """Distance of every patch to the bank, (n_photos, height / 16, width / 16)."""
-        return patch_distances(smooth(features.patches) / self._scale, self._patches, own)
-
-
-def _look(
-    network: Backbone, device: torch.device, pixels: Pixels, photos: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], Features]]:
-    """Show photos to the network, a few at a time; yield their positions and features."""
-    size = _BATCH.get(device.type, _BATCH["cpu"])
-    with torch.inference_mode():
-        for start in range(0, len(photos), size):
-            rows = photos[start : start + size]
-            batch = torch.from_numpy(np.array(pixels[rows])).to(device)
-            yield rows, network(batch.permute(0, 3, 1, 2))

@@ -39,6 +39,7 @@ from spadework.learners.growing import grow_trees
 from spadework.learners.readings import (
     MAX_DRAWS,
     Reading,
+    check_readings,
     judged_rows,
     make_readings,
 )
@@ -133,13 +134,7 @@ class ForestLearner(BaseEstimator):
                 raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
         if self.n_trees is not None and not self.n_trees >= 1:
             raise InputError(f"n_trees must be a positive integer; got {self.n_trees!r}")
-        if isinstance(self.readings, str) or not set(self.readings or ()) <= set(
-            READINGS
-        ):
-            raise InputError(
-                f"readings must be a list of names among {', '.join(READINGS)}; got "
-                f"{self.readings!r}"
-            )
+        check_readings(self.readings, READINGS)
 
     def _readings(
         self,

@@ -1,11 +1,13 @@
 """Four readings of the unlabeled rows: what is drawn from, and what judges them."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
+from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 Floats = NDArray[np.float64]
@@ -44,6 +46,14 @@ class Reading(NamedTuple):
     anomalous: Draws
     min_leaf: int
     wide: Draws | None = None
+
+
+def check_readings(wanted: Sequence[str] | None, known: Sequence[str]) -> None:
+    """Refuse readings of other names; None stands for all."""
+    if isinstance(wanted, str) or not set(wanted or ()) <= set(known):
+        raise InputError(
+            f"readings must be a list of names among {', '.join(known)}; got {wanted!r}"
+        )
 
 
 def make_readings(
