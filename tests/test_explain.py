@@ -56,7 +56,7 @@ def all_together(X):
 
 
 class AllOrders:
-    """Draws every order once, and always the first ordinary row."""
+    """Draws every order once."""
 
     def __init__(self):
         self._orders = permutations(range(OWNERS.max() + 1))
@@ -64,20 +64,17 @@ class AllOrders:
     def permutation(self, n):
         return np.array(next(self._orders))
 
-    def integers(self, n, size):
-        return np.zeros(size, dtype=int)
-
 
 # Shares
 
 
 def test_shares_of_a_sum_are_its_terms(rows, rng):
     ordinary = rng.normal(size=(1, 5)).astype(np.float32)
-    shares, baselines = share_scores(additive, rows, ordinary, OWNERS, rng)
+    shares, baseline = share_scores(additive, rows, ordinary, OWNERS, rng)
     terms = (rows - ordinary).astype(float) * [1.0, -2.0, 0.5, 3.0, -1.0]
     expected = np.stack([terms[:, OWNERS == c].sum(axis=1) for c in range(4)], axis=1)
     np.testing.assert_allclose(shares, expected, atol=1e-5)
-    np.testing.assert_allclose(baselines, additive(ordinary)[0])
+    assert baseline == additive(ordinary)[0]
 
 
 def test_a_column_that_does_not_matter_has_no_share(rows, rng):
@@ -89,25 +86,24 @@ def test_a_column_that_does_not_matter_has_no_share(rows, rng):
 
 def test_shares_of_products_of_two_are_exact_with_one_pair_of_orders(rows, rng):
     ordinary = rng.normal(size=(1, 5)).astype(np.float32)
-    shares, _ = share_scores(in_pairs, rows, ordinary, OWNERS, rng, n_orders=1)
+    shares, _ = share_scores(in_pairs, rows, ordinary, OWNERS, rng)
     expected = [brute_force(in_pairs, row, ordinary[0]) for row in rows]
     np.testing.assert_allclose(shares, expected, atol=1e-6)
 
 
 def test_shares_of_any_score_are_those_of_brute_force_over_all_orders(rows, rng):
     ordinary = rng.normal(size=(1, 5)).astype(np.float32)
-    shares, _ = share_scores(
-        all_together, rows, ordinary, OWNERS, AllOrders(), n_orders=24
-    )
+    starts = np.repeat(ordinary, 24, axis=0)
+    shares, _ = share_scores(all_together, rows, starts, OWNERS, AllOrders())
     expected = [brute_force(all_together, row, ordinary[0]) for row in rows]
     np.testing.assert_allclose(shares, expected, atol=1e-6)
 
 
 def test_shares_sum_to_the_score_less_the_baseline_whatever_is_drawn(rows, rng):
     ordinary = rng.normal(size=(50, 5)).astype(np.float32)
-    shares, baselines = share_scores(all_together, rows, ordinary, OWNERS, rng)
+    shares, baseline = share_scores(all_together, rows, ordinary, OWNERS, rng)
     np.testing.assert_allclose(
-        shares.sum(axis=1), all_together(rows) - baselines, atol=1e-9
+        shares.sum(axis=1), all_together(rows) - baseline, atol=1e-9
     )
 
 
@@ -180,19 +176,24 @@ def test_the_planted_cause_comes_first():
 
 def test_nearest_rows_are_labeled_rows_and_the_nearest_ones():
     status = payments().column("status").to_pylist()
+    ids = payments().column("id").to_pylist()
     names = {"fraud": "anomaly", "ok": "normal"}
     represent = fitted().detector.model_.represent
     codes = represent(fitted().encoder.encode(payments()))
     known = np.flatnonzero([each is not None for each in status])
     for row, found in enumerate(explained()):
-        assert [names[status[at]] for at, _, _ in found.nearest] == [
-            label for _, label, _ in found.nearest
+        assert [names[status[each.row]] for each in found.nearest] == [
+            each.label for each in found.nearest
+        ]
+        assert [each.name for each in found.nearest] == [
+            f"id {ids[each.row]}" for each in found.nearest
         ]
         distances = np.sort(np.linalg.norm(codes[known] - codes[row], axis=1))
-        given = [distance for _, _, distance in found.nearest]
+        given = [each.distance for each in found.nearest]
         np.testing.assert_allclose(given, distances[:3], rtol=1e-4, atol=1e-5)
         if status[row] is not None:
-            assert found.nearest[0][2] == 0
+            assert found.nearest[0].distance == 0
+            assert "the same values" in str(found.nearest[0])
 
 
 def test_an_explanation_reads_as_a_paragraph():
@@ -200,8 +201,51 @@ def test_an_explanation_reads_as_a_paragraph():
     shown = str(found)
     assert "called anomalous; ordinary" in shown
     assert "amount is 400, higher than in all ordinary rows" in shown
-    assert "nearest labeled: row " in shown
+    assert "nearest labeled in training: id " in shown
     assert "one-class classifiers: " in shown
+    assert "normal below " in shown
+
+
+def test_labeled_rows_without_a_key_are_named_by_their_number():
+    table = payments().drop_columns(["id"])
+    model = fit_table(table, label="status", label_map=MAP, detector=small())
+    (found,) = explain_rows(model, table.slice(0, 1))
+    near = found.nearest[0]
+    assert str(near).startswith(f"row {near.row} ({near.label}")
+
+
+def test_every_classifier_says_its_score_its_thresholds_and_its_vote():
+    thresholds = fitted().detector.pseudo_labels_.thresholds
+    for found in explained():
+        assert [each.normal_below for each in found.votes] == thresholds.normal.tolist()
+        assert [each.anomaly_above for each in found.votes] == (
+            thresholds.anomaly.tolist()
+        )
+        n_anomaly = sum(each.vote == "anomaly" for each in found.votes)
+        assert f": {n_anomaly} of {len(found.votes)} members vote anomaly" in (
+            found.pseudo_label
+        )
+        for each in found.votes:
+            assert (each.score > each.anomaly_above) == (each.vote == "anomaly")
+
+
+def test_a_row_is_explained_alone_as_among_others():
+    rows = payments().slice(0, 5)
+    alone = [explain_rows(fitted(), rows.slice(at, 1))[0] for at in range(5)]
+    for one, other in zip(alone, explain_rows(fitted(), rows), strict=True):
+        assert one.baseline == other.baseline
+        assert [each.column for each in one.reasons] == [
+            each.column for each in other.reasons
+        ]
+
+
+def test_other_draws_hardly_change_the_shares_of_a_few_rows():
+    rows = payments().slice(0, 10)
+    drawn = [explain_rows(fitted(), rows, seed=seed) for seed in (0, 1)]
+    for one, other in zip(*drawn, strict=True):
+        shares = {each.column: each.share for each in other.reasons}
+        for each in one.reasons:
+            assert each.share == pytest.approx(shares[each.column], abs=0.25)
 
 
 def test_the_same_seed_gives_the_same_explanations():

@@ -2,8 +2,9 @@
 
 The score of a row, less the mean score of ordinary rows, is shared among the columns
 by Shapley's rule: each column gets what it changes when it takes the row's value, on
-average over the orders in which columns do so. Orders and ordinary rows are drawn, a
-few of each; the shares of a row add up exactly, whatever was drawn.
+average over the orders in which columns do so. Orders are drawn, and ordinary rows of
+low to high scores are taken, the fewer the more rows are explained at once. All rows
+are set against the same ones; the shares of a row add up exactly, whatever was drawn.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from spadework.core.pseudo_labels import BOTH
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.table_model import Reference, TableModel
@@ -20,12 +22,17 @@ from spadework.tables.columns import Column
 from spadework.tables.frames import frame_to_table
 from spadework.tables.words import put_into_words
 
-N_ORDERS = 4
-"""Pairs of an order and its reverse that shares are averaged over."""
+FEWEST_STARTS, MOST_STARTS = 8, 64
+"""Ordinary rows that a row is set against, each with an order and its reverse."""
+
+N_SCORED = 500_000
+"""Rows to score for all shares, about; the ordinary rows are as many as that allows."""
 
 N_NEAREST = 3
 _STEP_VALUES = 1 << 24
 _SHOWN_REASONS = 5
+_LABELS = {ANOMALY: "anomaly", NORMAL: "normal"}
+_VOTES = {**_LABELS, UNLABELED: "abstains", BOTH: "both"}
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +50,36 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Neighbour:
+    """A labeled training row, counted from 0, and how far from the explained row it is.
+
+    ``name`` is what its key columns say, empty where the model has none.
+    """
+
+    row: int
+    label: str
+    distance: float
+    name: str
+
+    def __str__(self) -> str:
+        same = ", the same values" if self.distance == 0 else ""
+        return f"{self.name or f'row {self.row}'} ({self.label}{same})"
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one one-class classifier says about a row.
+
+    It votes normal below one threshold of its score and anomaly above the other.
+    """
+
+    vote: str
+    score: float
+    normal_below: float
+    anomaly_above: float
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Why one row has its score.
 
@@ -54,18 +91,21 @@ class Explanation:
     anomalous : bool
     reasons : list of Reason
         All columns, the largest share first.
-    nearest : list of (int, str, float)
-        Nearest labeled training rows: their number, label, and distance.
+    nearest : list of Neighbour
+        Nearest labeled training rows.
     pseudo_label : str
         What the one-class classifiers say about the row; empty where there are none.
+    votes : list of Vote
+        The same, classifier by classifier.
     """
 
     score: float
     baseline: float
     anomalous: bool
     reasons: list[Reason]
-    nearest: list[tuple[int, str, float]]
+    nearest: list[Neighbour]
     pseudo_label: str
+    votes: list[Vote]
 
     def __str__(self) -> str:
         called = "anomalous" if self.anomalous else "normal"
@@ -74,10 +114,11 @@ class Explanation:
             f"  {each.share:+.3f}  {each.words}" for each in self.reasons[:_SHOWN_REASONS]
         ]
         if self.nearest:
-            near = ", ".join(f"row {row} ({label})" for row, label, _ in self.nearest)
-            lines.append(f"  nearest labeled: {near}")
+            near = ", ".join(map(str, self.nearest))
+            lines.append(f"  nearest labeled in training: {near}")
         if self.pseudo_label:
             lines.append(f"  one-class classifiers: {self.pseudo_label}")
+            lines.append(f"    {_scores_in_words(self.votes)}")
         return "\n".join(lines)
 
 
@@ -88,25 +129,26 @@ def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explana
         return []
     X = model.encoder.encode(table)
     ordinary = ordinary_rows(model)
-    shares, baselines = share_scores(
+    shares, baseline = share_scores(
         model.detector.anomaly_score,
         X,
-        ordinary,
+        _spread(model, ordinary, _count_starts(len(X), len(model.encoder.columns))),
         model.encoder.owners,
         np.random.default_rng(seed),
     )
     scores = model.detector.anomaly_score(X)
     words = _words(model, table, ordinary)
     nearest = _nearest_labeled(model, X)
-    votes = _votes(model, X)
+    verdicts, votes = _votes(model, X)
     called = scores > model.detector.threshold_
     return [
         Explanation(
             float(scores[row]),
-            float(baselines[row]),
+            baseline,
             bool(called[row]),
             _reasons(model.encoder.columns, shares[row], [each[row] for each in words]),
             nearest[row],
+            verdicts[row],
             votes[row],
         )
         for row in range(len(X))
@@ -130,11 +172,10 @@ def ordinary_rows(model: TableModel) -> NDArray[np.float32]:
 def share_scores(
     score: Any,
     X: NDArray[np.float32],
-    ordinary: NDArray[np.float32],
+    starts: NDArray[np.float32],
     owners: NDArray[np.intp],
     rng: np.random.Generator,
-    n_orders: int = N_ORDERS,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, float]:
     """Share the scores of rows among columns, over pairs of an order and its reverse.
 
     Parameters
@@ -142,30 +183,43 @@ def share_scores(
     score : callable
         Scores rows, (n_rows, n_features).
     X : ndarray of shape (n_rows, n_features)
-    ordinary : ndarray of shape (n_ordinary, n_features)
+    starts : ndarray of shape (n_starts, n_features)
+        Ordinary rows that every row is set against, with a pair of orders each.
     owners : ndarray of shape (n_features,)
         Column of each feature.
 
     Returns
     -------
     shares : ndarray of shape (n_rows, n_columns)
-    baselines : ndarray of shape (n_rows,)
-        Mean scores of the ordinary rows that a row was set against; shares sum to
-        the row's score less this.
+    baseline : float
+        Mean score of the starts; shares sum to the row's score less this.
     """
     n_columns = int(owners.max()) + 1
     n_at_once = max(1, _STEP_VALUES // ((n_columns + 1) * X.shape[1]))
-    shares, baselines = np.zeros((len(X), n_columns)), np.zeros(len(X))
-    for _ in range(n_orders):
+    shares = np.zeros((len(X), n_columns))
+    for start in starts:
         order = rng.permutation(n_columns)
-        start = ordinary[rng.integers(len(ordinary), size=len(X))]
         for columns in (order, order[::-1]):
             for first in range(0, len(X), n_at_once):
                 part = slice(first, first + n_at_once)
-                scores = _score_steps(score, start[part], X[part], owners, columns)
+                scores = _score_steps(score, start, X[part], owners, columns)
                 shares[part, columns] += np.diff(scores, axis=0).T
-                baselines[part] += scores[0]
-    return shares / (2 * n_orders), baselines / (2 * n_orders)
+    return shares / (2 * len(starts)), float(score(starts).mean())
+
+
+def _count_starts(n_rows: int, n_columns: int) -> int:
+    """Choose how many ordinary rows to set rows against."""
+    wanted = N_SCORED // (2 * n_rows * (n_columns + 1))
+    return min(max(wanted, FEWEST_STARTS), MOST_STARTS)
+
+
+def _spread(
+    model: TableModel, ordinary: NDArray[np.float32], n_starts: int
+) -> NDArray[np.float32]:
+    """Take ordinary rows of evenly spread ranks of their scores."""
+    order = np.argsort(model.detector.anomaly_score(ordinary), kind="stable")
+    places = (np.arange(n_starts) + 0.5) * len(order) / n_starts
+    return ordinary[order[places.astype(np.intp)]]
 
 
 def _score_steps(
@@ -175,7 +229,7 @@ def _score_steps(
     owners: NDArray[np.intp],
     columns: NDArray[np.intp],
 ) -> Floats:
-    """Score rows as one column after the other takes its value, from start to X.
+    """Score rows as one column after the other takes its value, from one row to X.
 
     Returns
     -------
@@ -211,29 +265,61 @@ def _words(
     ]
 
 
-def _nearest_labeled(
-    model: TableModel, X: NDArray[np.float32]
-) -> list[list[tuple[int, str, float]]]:
+def _nearest_labeled(model: TableModel, X: NDArray[np.float32]) -> list[list[Neighbour]]:
     """Find the labeled training rows nearest to each row, on scaled features."""
     reference: Reference = model.reference
-    labeled = reference.labels != UNLABELED
+    labeled = np.flatnonzero(reference.labels != UNLABELED)
     represent = model.detector.model_.represent
     known, rows = represent(reference.X[labeled]), represent(X)
-    names = {ANOMALY: "anomaly", NORMAL: "normal"}
-    places, labels = reference.places[labeled], reference.labels[labeled]
+    names = [""] * len(reference.X) if reference.names is None else reference.names
     found = []
     for row in rows:
         distance = np.sqrt(((known - row) ** 2).sum(axis=1))
         order = np.argsort(distance, kind="stable")[:N_NEAREST]
         found.append(
-            [(int(places[i]), names[int(labels[i])], float(distance[i])) for i in order]
+            [
+                Neighbour(
+                    int(reference.places[labeled[i]]),
+                    _LABELS[int(reference.labels[labeled[i]])],
+                    float(distance[i]),
+                    str(names[labeled[i]]),
+                )
+                for i in order
+            ]
         )
     return found
 
 
-def _votes(model: TableModel, X: NDArray[np.float32]) -> list[str]:
-    """Say in words how the one-class classifiers vote on each row."""
-    if model.detector.pseudo_labeler_ is None:
-        return [""] * len(X)
-    pseudo = model.detector.pseudo_label(X)
-    return [pseudo.explain(row) for row in range(len(X))]
+def _votes(
+    model: TableModel, X: NDArray[np.float32]
+) -> tuple[list[str], list[list[Vote]]]:
+    """Say how the one-class classifiers vote on each row: in words, and one by one."""
+    labeler = model.detector.pseudo_labeler_
+    if labeler is None:
+        return [""] * len(X), [[] for _ in X]
+    codes = model.detector.model_.represent(X)
+    pseudo, scores = labeler.label(codes), labeler.members.score(codes)
+    votes = [
+        [
+            Vote(_VOTES[int(vote)], float(score), float(normal), float(anomaly))
+            for vote, score, normal, anomaly in zip(
+                *each, *pseudo.thresholds, strict=True
+            )
+        ]
+        for each in zip(pseudo.votes, scores, strict=True)
+    ]
+    return [pseudo.explain(row) for row in range(len(X))], votes
+
+
+def _scores_in_words(votes: list[Vote]) -> str:
+    """Say between which values the scores and the thresholds of all classifiers lie."""
+    scores = _between([each.score for each in votes])
+    normal = _between([each.normal_below for each in votes])
+    anomaly = _between([each.anomaly_above for each in votes])
+    return f"their scores: {scores}; normal below {normal}, anomaly above {anomaly}"
+
+
+def _between(values: list[float]) -> str:
+    """Write the range of some values with a few digits."""
+    low, high = (f"{each:.4g}" for each in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"

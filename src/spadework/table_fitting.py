@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spadework.detector import SPADE
 from spadework.errors import DataError, InputError
 from spadework.labels import UNLABELED, count_labels
-from spadework.table_model import RESULTS, Reference, TableModel
+from spadework.table_model import RESULTS, Reference, TableModel, name_rows
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import read_table
@@ -122,7 +122,7 @@ class FitPlan:
             self.label_map,
             self.keys,
             self.table.num_rows,
-            _remember(detector, X, self.labels),
+            _remember(detector, X, self.labels, self.table.select(self.keys)),
         )
 
 
@@ -195,7 +195,7 @@ def _refuse_result_names(keys: Sequence[str]) -> None:
 
 
 def _remember(
-    detector: SPADE, X: NDArray[np.float32], labels: NDArray[np.int8]
+    detector: SPADE, X: NDArray[np.float32], labels: NDArray[np.int8], keys: pa.Table
 ) -> Reference:
     """Draw the rows that a model remembers, of each label the same number at most."""
     rng = np.random.default_rng(0)
@@ -206,7 +206,12 @@ def _remember(
             rows = rng.choice(rows, REFERENCE_ROWS, replace=False)
         chosen.append(rows)
     places = np.sort(np.concatenate(chosen))
-    return Reference(X[places], labels[places], detector.anomaly_score(X[places]), places)
+    scores = detector.anomaly_score(X[places])
+    names = None
+    if keys.num_columns:
+        found = name_rows(keys.take(pa.array(places)), keys.column_names)
+        names = np.array(found, dtype=object)
+    return Reference(X[places], labels[places], scores, places, names)
 
 
 def _shorten(names: list[str]) -> str:

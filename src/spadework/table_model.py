@@ -1,5 +1,6 @@
 """A detector for tables as they are: encoding, labels and detector in one model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,18 +34,22 @@ class Reference:
     scores : ndarray of shape (n_rows,)
     places : ndarray of shape (n_rows,)
         Which training row each is, counted from 0.
+    names : ndarray of shape (n_rows,), optional
+        What the key columns say of each, where the model has any.
     """
 
     X: NDArray[np.float32]
     labels: NDArray[np.int8]
     scores: NDArray[np.float64]
     places: NDArray[np.int64]
+    names: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         n_rows = len(self.X)
-        others = (self.labels, self.scores, self.places)
+        others = [self.labels, self.scores, self.places]
+        others += [] if self.names is None else [self.names]
         if self.X.ndim != 2 or any(each.shape != (n_rows,) for each in others):
-            raise InputError("a reference needs a label, a score and a place per row")
+            raise InputError("a reference needs label, score, place and name per row")
 
     @property
     def usual(self) -> NDArray[np.bool_]:
@@ -135,6 +140,15 @@ class TableModel:
         """Read the label column of a table, (n_rows,); 0 is what it was in training."""
         stated = self.detector.census_.n_normals > 0
         return read_label_column(table, self.label, self.label_map, stated=stated)
+
+
+def name_rows(table: pa.Table, keys: Sequence[str]) -> list[str]:
+    """Say what the key columns of each row hold: "id 7, day 2025-01-31"."""
+    columns = [table.column(key).to_pylist() for key in keys]
+    return [
+        ", ".join(f"{key} {each[row]}" for key, each in zip(keys, columns, strict=True))
+        for row in range(table.num_rows)
+    ]
 
 
 def _batches(table: pa.Table) -> list[pa.RecordBatch]:

@@ -94,7 +94,7 @@ def test_explain_puts_a_row_of_ones_choice_into_words(place):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("row 17 (id T00017): score ")
     assert "of ordinary rows" in done.stdout
-    assert "nearest labeled: row " in done.stdout
+    assert "nearest labeled in training: id " in done.stdout
 
 
 def test_a_column_without_values_is_left_out_and_said(place):

@@ -30,6 +30,7 @@ def explain(
     """Say which columns make rows anomalous, and which labeled rows are near."""
     from spadework.explain import explain_rows
     from spadework.scoring import find_top
+    from spadework.table_model import name_rows
     from spadework.tables.reading import read_rows
 
     fitted, source = load_model(model, sources), source_of(sources)
@@ -52,6 +53,6 @@ def explain(
         ]
         print(json.dumps(facts, default=str, allow_nan=False))
         return
-    for number, key, each in zip(numbers, keys, explained, strict=True):
-        title = ", ".join(f"{name} {value}" for name, value in key.items())
+    titles = name_rows(rows, fitted.keys)
+    for number, title, each in zip(numbers, titles, explained, strict=True):
         print(f"row {number}{f' ({title})' if title else ''}: {each}\n")

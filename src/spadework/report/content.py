@@ -115,7 +115,7 @@ def _top(model: TableModel, table: pa.Table, scores: Floats) -> list[dict[str, A
             "probability": float(probability[at]),
             "anomalous": each.anomalous,
             "reasons": [asdict(reason) for reason in each.reasons[:N_REASONS]],
-            "nearest": [f"row {row} ({label})" for row, label, _ in each.nearest],
+            "nearest": [str(near) for near in each.nearest],
             "pseudo_label": each.pseudo_label,
         }
         for at, each in enumerate(explain_rows(model, rows))
