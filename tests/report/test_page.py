@@ -75,12 +75,34 @@ def tags_of(page):
     return collector.tags
 
 
-def test_the_top_rows_are_those_with_the_highest_scores(model, table, content):
+def ranked_rows(model, table):
     scores = model.score(table).column("anomaly_score").to_numpy()
-    expected = np.argsort(-scores, kind="stable")[:N_TOP]
+    return np.argsort(-scores, kind="stable")
+
+
+def test_the_top_rows_are_those_with_the_highest_scores_without_a_label(
+    model, table, content
+):
+    status = np.array(table.column("status").to_pylist())
+    ranked = ranked_rows(model, table)
+    expected = ranked[status[ranked] == ""][:N_TOP]
+    last = int(np.flatnonzero(ranked == expected[-1])[0])
+    assert content["n_labeled_higher"] == last + 1 - N_TOP
     assert [each["row"] for each in content["top"]] == expected.tolist()
     assert content["top"][0]["keys"] == {"id": f"p{expected[0]}"}
     assert content["top"][0]["reasons"][0]["column"] == "amount"
+
+
+def test_a_table_without_labels_or_with_others_shows_its_highest_scores(model, table):
+    for status in (None, ["pending"] * len(table)):
+        new = table.drop_columns(["status"])
+        if status is not None:
+            new = new.append_column("status", pa.array(status))
+        content = make_content(model, new)
+        expected = ranked_rows(model, table)[:N_TOP].tolist()
+        assert [each["row"] for each in content["top"]] == expected
+        assert content["n_labeled_higher"] is None
+        assert "nobody has labeled" not in build_page(content)
 
 
 def test_the_counts_of_the_histogram_are_all_rows(model, table, content):
@@ -150,5 +172,7 @@ def test_a_browser_draws_every_chart(content, tmp_path):
     n_curves, n_members = 5, content["one_class"]["n_members"]
     assert drawn.count("<svg") == 1 + n_members + n_curves
     assert drawn.count('class="bound"') == 2 * n_members
+    assert drawn.count('class="band"') == 3
+    assert drawn.count('class="interval"') == len(content["performance"]["calibration"])
     assert "NaN" not in re.sub(r"<script.*?</script>", "", drawn, flags=re.DOTALL)
     assert "(chosen by the model)" in drawn

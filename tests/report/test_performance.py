@@ -95,7 +95,7 @@ def test_calibration_has_bins_where_anomalies_are_however_few_there_are():
     rare = truth & (np.arange(20_000) % 100 == 0)
     probability = expit(8 * rare - 6 + 0.1 * scores)
     found = measure_performance(scores, rare, probability, 1.0)["calibration"]
-    assert sum(mean > 0.5 for mean, _, _ in found) >= 3
+    assert sum(mean > 0.5 for mean, *_ in found) >= 3
 
 
 def test_errors_by_threshold_are_counted(measured):
@@ -121,7 +121,31 @@ def test_thresholds_lie_where_anomalies_are_however_few_there_are():
 
 
 def test_calibration_counts_every_row_once(measured):
-    assert sum(n for _, _, n in measured["calibration"]) == 600
+    assert sum(n for _, _, n, _, _ in measured["calibration"]) == 600
+
+
+def test_calibration_comes_with_intervals_that_are_narrower_with_more_rows(measured):
+    for _, share, _, low, high in measured["calibration"]:
+        assert 0 <= low <= share <= high <= 1
+        assert low < high
+    scores, truth = made_scores(60_000)
+    many = measure_performance(scores, truth, expit(scores), 1.0)["calibration"]
+    widths = [
+        np.mean([high - low for *_, low, high in found])
+        for found in (measured["calibration"], many)
+    ]
+    assert widths[1] < 0.2 * widths[0]
+
+
+@pytest.mark.parametrize("name", ["roc", "precision_recall", "lift"])
+def test_curves_of_other_rows_lie_in_the_bands(measured, name):
+    scores, truth = made_scores(100_000, seed=1)
+    other = measure_performance(scores, truth, expit(scores), 1.0)[name]
+    at, low, high = np.array(measured["bands"][name]).T
+    height = np.interp(at, *np.array(other).T)
+    inside = (low - 0.02 <= height) & (height <= high + 0.02)
+    assert inside.mean() > 0.9
+    assert (low <= high).all()
 
 
 @pytest.mark.parametrize("truth", [np.zeros(5, bool), np.ones(5, bool)])

@@ -50,7 +50,10 @@ def report(
     refuse_folders(model, sources)
     refuse_options("a model of a table", skip_corrupt=skip_corrupt)
     table = read_table(
-        source_of(sources), query=query, types=fitted.types, columns=fitted.columns
+        source_of(sources),
+        query=query,
+        types=fitted.types,
+        columns=[*fitted.columns, fitted.label],
     )
     unseen = None
     if held_out:

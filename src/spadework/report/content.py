@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.differences import compare_rows
+from spadework.errors import LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.report.one_class import describe_one_class
@@ -32,11 +33,13 @@ def make_content(
     ----------
     model : TableModel
     table : pyarrow.Table
-        Rows to report on: their scores, and the top anomalies with reasons.
+        Rows to report on: their scores, and the top anomalies with reasons. Where it
+        has labels, these are the top of the rows without.
     held_out : pyarrow.Table, optional
         Labeled rows that the model has not learnt from, to measure it on.
     """
     scores = model.detector.anomaly_score(model.encoder.encode(table))
+    top, n_labeled_higher = _find_top(model, table, scores)
     return {
         "version": __version__,
         "census": _census(model),
@@ -45,7 +48,8 @@ def make_content(
         "mismatch": _mismatch(model),
         "scores": _histogram(model, scores),
         "one_class": describe_one_class(model),
-        "top": _top(model, table, scores),
+        "top": _top(model, table, scores, top),
+        "n_labeled_higher": n_labeled_higher,
         "performance": None if held_out is None else _performance(model, held_out),
         "card": _card(model, table, scores),
     }
@@ -101,9 +105,36 @@ def _histogram(model: TableModel, scores: Floats) -> dict[str, Any]:
     }
 
 
-def _top(model: TableModel, table: pa.Table, scores: Floats) -> list[dict[str, Any]]:
-    """Explain the rows with the highest scores."""
-    order = np.argsort(-scores, kind="stable")[:N_TOP]
+def _find_top(
+    model: TableModel, table: pa.Table, scores: Floats
+) -> tuple[NDArray[np.intp], int | None]:
+    """Find the unlabeled rows with the highest scores.
+
+    Also counts labeled rows that score as high; None where nothing or all is labeled,
+    and the top is that of all rows.
+    """
+    order = np.argsort(-scores, kind="stable")
+    labeled = _are_labeled(model, table)
+    if labeled.all() or not labeled.any():
+        return order[:N_TOP], None
+    top = order[~labeled[order]][:N_TOP]
+    return top, int((labeled & (scores >= scores[top[-1]])).sum())
+
+
+def _are_labeled(model: TableModel, table: pa.Table) -> NDArray[np.bool_]:
+    """Tell rows that have a label; none where labels are absent or not understood."""
+    if model.label not in table.column_names:
+        return np.zeros(table.num_rows, dtype=bool)
+    try:
+        return model.read_labels(table) != UNLABELED
+    except LabelError:
+        return np.zeros(table.num_rows, dtype=bool)
+
+
+def _top(
+    model: TableModel, table: pa.Table, scores: Floats, order: NDArray[np.intp]
+) -> list[dict[str, Any]]:
+    """Explain rows of the table."""
     rows = table.take(pa.array(order))
     keys = {name: rows.column(name).to_pylist() for name in model.keys}
     probability = model.detector.to_probability(scores[order])

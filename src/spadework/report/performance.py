@@ -13,7 +13,13 @@ from spadework.errors import LabelError
 
 N_RESAMPLES, N_POINTS, N_BINS = 300, 200, 10
 MEASURES = ("ROC AUC", "average precision", "precision", "recall")
-_LOW, _HIGH = 0.025, 0.975
+CURVES = ("roc", "precision_recall", "lift")
+_INTERVAL = (0.025, 0.975)
+_DEVIATIONS = 1.96
+"""Standard deviations that hold as much of a normal distribution."""
+
+_STOPS = np.linspace(0, 1, 101)
+"""Where intervals of curves are measured."""
 
 Floats = NDArray[np.float64]
 Truth = NDArray[np.bool_]
@@ -24,17 +30,20 @@ def measure_performance(
 ) -> dict[str, Any]:
     """Measure scores of held-out rows; all arrays of shape (n_rows,).
 
-    Intervals hold 95% of what resampled rows of both classes give.
+    Intervals hold 95% of what resampled rows of both classes give; ``bands`` are those
+    of curves, each a list of place, low and high. Intervals of calibration are Wilson's.
     """
     if truth.all() or not truth.any():
         raise LabelError(
             f"measuring needs held-out anomalies and normals; got {int(truth.sum())} "
             f"anomalies among {len(truth)} labeled rows"
         )
+    measures, bands = _measures(scores, truth, threshold, np.random.default_rng(seed))
     return {
         "n_rows": len(truth),
         "n_anomalies": int(truth.sum()),
-        "measures": _measures(scores, truth, threshold, np.random.default_rng(seed)),
+        "measures": measures,
+        "bands": bands,
         "roc": _roc(scores, truth),
         "precision_recall": _precision_recall(scores, truth),
         "lift": _lift(scores, truth),
@@ -45,23 +54,45 @@ def measure_performance(
 
 def _measures(
     scores: Floats, truth: Truth, threshold: float, rng: np.random.Generator
-) -> dict[str, list[float]]:
-    """Return each measure on all rows, and the interval that resampled rows give."""
+) -> tuple[dict[str, list[float]], dict[str, list[list[float]]]]:
+    """Return measures on all rows with intervals, and intervals along the curves."""
     order = np.argsort(-scores, kind="stable")
     ranked, truth = scores[order], truth[order]
     ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
     n_called = int((ranked > threshold).sum())
-    drawn = [_measure(np.ones(len(truth)), truth, ends, n_called)]
+    whole = _measure(np.ones(len(truth)), truth, ends, n_called)
+    drawn, curves = [], []
     for _ in range(N_RESAMPLES):
-        drawn.append(_measure(_draw(truth, rng), truth, ends, n_called))
-    whole, *resampled = drawn
-    return {
-        name: [
-            whole[at],
-            *np.quantile([each[at] for each in resampled], (_LOW, _HIGH)).tolist(),
+        times = _draw(truth, rng)
+        drawn.append(_measure(times, truth, ends, n_called))
+        curves.append(_follow(times, truth, ends))
+    lows, highs = np.quantile(drawn, _INTERVAL, axis=0).tolist()
+    measures = zip(whole, lows, highs, strict=True)
+    low, high = np.quantile(curves, _INTERVAL, axis=0)
+    bands = np.stack([np.broadcast_to(_STOPS, low.shape), low, high], axis=2)
+    return (
+        {name: list(each) for name, each in zip(MEASURES, measures, strict=True)},
+        dict(zip(CURVES, bands.tolist(), strict=True)),
+    )
+
+
+def _follow(times: Floats, truth: Truth, ends: NDArray[np.intp]) -> Floats:
+    """Return how high each of `CURVES` is at every stop, (n_curves, n_stops).
+
+    Parameters as of `_measure`.
+    """
+    found = np.append(0, np.cumsum(times * truth)[ends])
+    looked_at = np.append(0, np.cumsum(times)[ends])
+    false = looked_at - found
+    wanted = np.maximum(_STOPS * found[-1], 1)  # before the first, nothing is right
+    reached = np.searchsorted(found, wanted - 1e-9)
+    return np.stack(
+        [
+            np.interp(_STOPS, false / false[-1], found / found[-1]),
+            found[reached] / looked_at[reached],
+            np.interp(_STOPS, looked_at / looked_at[-1], found / found[-1]),
         ]
-        for at, name in enumerate(MEASURES)
-    }
+    )
 
 
 def _draw(truth: Truth, rng: np.random.Generator) -> Floats:
@@ -135,21 +166,28 @@ def _errors(scores: Floats, truth: Truth, threshold: float) -> list[list[float]]
 
 
 def _calibration(probability: Floats, truth: Truth) -> list[list[float]]:
-    """Mean probability, share of anomalies and rows of bins.
+    """Mean probability, share of anomalies, rows and interval of bins.
 
     Half of the bins part all rows, half part the anomalies, which may be few.
     """
     shares = np.linspace(0, 1, N_BINS // 2 + 1)[1:-1]
     sides = [np.quantile(each, shares) for each in (probability, probability[truth])]
     bins = np.digitize(probability, np.unique(sides))
-    return [
-        [
-            float(probability[bins == each].mean()),
-            float(truth[bins == each].mean()),
-            int((bins == each).sum()),
-        ]
-        for each in np.unique(bins)
-    ]
+    points = []
+    for each in np.unique(bins):
+        own = bins == each
+        share, n_rows = float(truth[own].mean()), int(own.sum())
+        mean = float(probability[own].mean())
+        points.append([mean, share, n_rows, *_wilson(share, n_rows)])
+    return points
+
+
+def _wilson(share: float, n_rows: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share that was seen in so many rows."""
+    spread = _DEVIATIONS**2 / n_rows
+    middle = (share + spread / 2) / (1 + spread)
+    half = np.sqrt(share * (1 - share) * spread + spread**2 / 4) / (1 + spread)
+    return float(max(0.0, middle - half)), float(min(1.0, middle + half))
 
 
 def _thin(points: Floats) -> list[list[float]]:

@@ -169,13 +169,18 @@ function curve(id, label, points, options = {}) {
   if (options.diagonal) {
     node("line", { class: "chance", x1: plot.x(0), y1: plot.y(0), x2: plot.x(1), y2: plot.y(1) }, plot.svg);
   }
+  if (options.band) {
+    const edge = [...options.band.map(([a, , high]) => [a, high]), ...options.band.map(([a, low]) => [a, low]).reverse()];
+    node("path", { class: "band", d: "M" + edge.map(([a, b]) => `${plot.x(a)},${plot.y(b)}`).join("L") + "Z" }, plot.svg);
+  }
   node("path", { class: "curve", d: points.map(([a, b], i) => `${i ? "L" : "M"}${plot.x(a)},${plot.y(b)}`).join("") }, plot.svg);
-  for (const [a, b, n] of points) {
+  for (const [a, b, n, low, high] of points) {
+    if (n) node("line", { class: "interval", x1: plot.x(a), x2: plot.x(a), y1: plot.y(low), y2: plot.y(high) }, plot.svg);
     const dot = node("circle", {
       cx: plot.x(a), cy: plot.y(b), r: options.dots ? 4 : 7,
       fill: options.dots ? "var(--table)" : "transparent",
     }, plot.svg);
-    hint(dot, `${options.names[0]} ${percent(a)}, ${options.names[1]} ${percent(b)}` + (n ? `, ${n} rows` : ""));
+    hint(dot, `${options.names[0]} ${percent(a)}, ${options.names[1]} ${percent(b)}` + (n ? ` (${percent(low)} to ${percent(high)}), ${n.toLocaleString("en")} rows` : ""));
   }
 }
 
@@ -242,9 +247,9 @@ watchThreshold(histogram("score-histogram", "Scores", data.scores), data.scores)
 if (data.one_class) showMembers(data.one_class.members);
 if (data.performance) {
   const found = data.performance;
-  curve("roc", "ROC", found.roc, { diagonal: true, names: ["false alarms", "found"] });
-  curve("precision-recall", "Precision and recall", found.precision_recall, { names: ["found", "right among called"] });
-  curve("lift", "Lift", found.lift, { diagonal: true, names: ["looked at", "found"] });
+  curve("roc", "ROC", found.roc, { diagonal: true, band: found.bands.roc, names: ["false alarms", "found"] });
+  curve("precision-recall", "Precision and recall", found.precision_recall, { band: found.bands.precision_recall, names: ["found", "right among called"] });
+  curve("lift", "Lift", found.lift, { diagonal: true, band: found.bands.lift, names: ["looked at", "found"] });
   curve("calibration", "Calibration", found.calibration, { diagonal: true, dots: true, names: ["foretold", "came true"] });
   costCurve("cost");
 }
