@@ -1,7 +1,7 @@
 """Write files whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,18 +30,25 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
     older file's permissions are kept, and a link stays a link.
     """
     target = Path(os.path.realpath(target))
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    # Named before it is made: a signal in between leaves nothing that is not removed.
+    name = target.parent / f".{target.name}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(_make_private(name), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, _mode_of(target))
         os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _make_private(path: Path) -> int:
+    """Make a file that nobody else may read."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(path, flags, 0o600)
 
 
 def _mode_of(target: Path) -> int:

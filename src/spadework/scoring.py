@@ -171,7 +171,10 @@ def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
     except DataError:
         raise
     except OSError as error:
-        raise DataError(f"{out} could not be written: {error}") from error
+        raise DataError(
+            f"{out} could not be written: {error.strerror or error}. Make room or choose "
+            f"another place"
+        ) from error
 
 
 def _refuse_to_replace(path: Path, *, force: bool) -> None:

@@ -11,7 +11,7 @@ from commands import COMMAND, FIT, assert_refused, make_place, run_with
 
 SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to stop"}
 COMMANDS = {
-    "fit": ("fit", "payments.csv", *FIT, "-o", "out"),
+    "fit": ("fit", "payments.csv", *FIT, "-o", "out/model"),
     "score": ("score", "model", "new.csv", "-o", "out/scores.csv"),
     "report": ("report", "model", "new.csv", "-o", "out/report.html"),
     "export": ("export", "model", "new.csv", "-o", "out/model.onnx"),

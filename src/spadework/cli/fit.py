@@ -15,6 +15,7 @@ from spadework.cli.models import (
     Sources,
     hush,
     new_folder,
+    save_into,
     source_of,
 )
 from spadework.cli.pictures import fit_pictures, is_folder, refuse_options
@@ -115,7 +116,6 @@ def fit(
 
     from spadework.detector import SPADE
     from spadework.differences import find_giveaways
-    from spadework.persistence import save
     from spadework.table_fitting import plan_table
 
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
@@ -141,8 +141,7 @@ def fit(
         verbose=not quiet,
     )
     model = plan.fit(detector)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    save(model, target)
+    save_into(target, model)
     facts, giveaways = summarize(model), find_giveaways(model)
     if as_json:
         names = [each.name for each in giveaways]

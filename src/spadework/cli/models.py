@@ -1,6 +1,7 @@
 """Model folders of the command line: where a model lies, and what is in it."""
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,6 +57,22 @@ def new_folder(folder: Path, *, force: bool) -> Path:
             f"{target} exists and is left as it is; give --force to replace it"
         )
     return target
+
+
+def save_into(target: Path, model: "TableModel | ImageSPADE") -> None:
+    """Write a model and the folder it goes into, both or neither."""
+    from spadework.persistence import save
+
+    folder = target.parent
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        save(model, target)
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from spadework.cli.models import save_into
 from spadework.errors import DataError, InputError, SpadeworkError
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def fit_pictures(
     from spadework.images.detector import ImageSPADE, in_words
     from spadework.images.photos import find_photos
     from spadework.images.reading import DEFAULT_SIZE
-    from spadework.persistence import save
 
     console = Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False)
     size = size or DEFAULT_SIZE
@@ -70,8 +70,7 @@ def fit_pictures(
             verbose=not quiet,
         )
         detector.fit(list(photos.paths), in_words(photos.labels))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    save(detector, target)
+    save_into(target, detector)
     facts = _summarize(detector, photos)
     if as_json:
         print(json.dumps({**facts, "model": str(target)}))
