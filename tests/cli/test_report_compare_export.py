@@ -71,10 +71,48 @@ def test_a_refit_takes_old_labels_and_new_rows(folder):
         assert facts["census"][kind] == before["census"][kind]
 
 
+def test_a_refit_takes_new_rows_of_other_types_and_says_what_is_no_number(folder):
+    header, *lines = (folder / "new.csv").read_text().splitlines()
+    rows = [line.split(",") for line in lines]
+    for row in rows[:7]:
+        row[2] = "pending"
+    (folder / "words.csv").write_text("\n".join([header, *map(",".join, rows)]) + "\n")
+    loud = [each for each in FIT if each != "--quiet"]
+    done = run(
+        *("fit", "old.csv", "--unlabeled", "words.csv", *loud, "-o", "model-4"),
+        cwd=folder,
+    )
+    assert "7 values of amount, such as 'pending'; they count as missing" in done.stderr
+
+
+def test_a_refit_with_rows_of_a_database_says_how_to_ask_for_them(folder):
+    done = run(
+        *("fit", "old.csv", "--unlabeled", "sqlite:///b.db", *FIT, "-o", "model-5"),
+        cwd=folder,
+        code=1,
+    )
+    assert "UNION ALL" in done.stderr
+
+
 def test_an_export_says_how_far_scores_differ(folder):
     done = run("export", "model", "old.csv", "-o", "m.onnx", cwd=folder)
     assert "differ by at most" in done.stdout
     assert (folder / "m.onnx").stat().st_size > 1000
+
+
+def test_an_export_is_not_replaced_by_itself_and_tells_machines(folder):
+    export = ("export", "model", "old.csv", "-o", "again.onnx")
+    assert run(*export, "--quiet", cwd=folder).stdout == ""
+    assert "left as it is" in run(*export, cwd=folder, code=1).stderr
+    done = run(*export, "--force", "--json", cwd=folder)
+    found = json.loads(done.stdout)
+    assert found["n_rows"] == 6000
+    assert found["difference"] < 1e-5
+
+
+def test_a_report_tells_machines_where_it_is(folder):
+    done = run("report", "model", "old.csv", "-o", "j.html", "--json", cwd=folder)
+    assert json.loads(done.stdout) == {"out": "j.html"}
 
 
 def test_a_folder_without_a_model_is_told(folder):

@@ -75,6 +75,12 @@ def save_into(target: Path, model: "TableModel | ImageSPADE") -> None:
         raise
 
 
+def refuse_to_replace(out: Path, *, force: bool) -> None:
+    """Refuse to write over a file, unless that is wanted."""
+    if out.exists() and not force:
+        raise InputError(f"{out} exists and is left as it is; give --force to replace it")
+
+
 def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":
     """Load the model of a table; refuse one of pictures, and pictures for it."""
     from spadework.table_model import TableModel

@@ -133,15 +133,19 @@ def report_pictures(
         write_picture_page(detector, find_pictures(sources), out)
 
 
-def export_pictures(detector: "ImageSPADE", sources: list[str], out: Path) -> None:
-    """Write a model of pictures as ONNX, once it scores some of these the same."""
+def export_pictures(
+    detector: "ImageSPADE", sources: list[str], out: Path
+) -> tuple[int, float]:
+    """Write a model of pictures as ONNX, once it scores some of these the same.
+
+    Returns how many pictures were compared, and how far scores differ at most.
+    """
     from spadework.export import export_onnx
 
     with _words_of_the_command():
         paths = find_pictures(sources).paths
         sample = list(paths[:: -(-len(paths) // _COMPARED)])
-        difference = export_onnx(detector, out, sample=sample)
-    print(f"{out}: scores of {len(sample):,} pictures differ by at most {difference:.1e}")
+        return len(sample), export_onnx(detector, out, sample=sample)
 
 
 def find_pictures(sources: list[str]) -> "Photos":

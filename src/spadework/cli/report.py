@@ -1,5 +1,6 @@
 """``spadework report``: one HTML page on a model, its table and how well it does."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -7,16 +8,18 @@ import typer
 
 from spadework.cli.models import (
     Force,
+    Json,
     ModelPath,
     Query,
+    Quiet,
     SkipCorrupt,
     Sources,
     load_any,
     refuse_folders,
+    refuse_to_replace,
     source_of,
 )
 from spadework.cli.pictures import refuse_options, report_pictures
-from spadework.errors import InputError
 
 
 def report(
@@ -32,17 +35,18 @@ def report(
     query: Query = None,
     skip_corrupt: SkipCorrupt = False,
     force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Write a report: labels, mismatch, scores, trust, top anomalies with reasons."""
-    if out.exists() and not force:
-        raise InputError(f"{out} exists and is left as it is; give --force to replace it")
+    refuse_to_replace(out, force=force)
     fitted = load_any(model)
     from spadework.table_model import TableModel
 
     if not isinstance(fitted, TableModel):
         refuse_options("a model of pictures", query=query, held_out=held_out)
         report_pictures(fitted, sources, out, skip_corrupt=skip_corrupt)
-        print(out)
+        _say(out, quiet=quiet, as_json=as_json)
         return
     from spadework.report import write_page
     from spadework.tables.reading import read_table
@@ -59,4 +63,12 @@ def report(
     if held_out:
         unseen = read_table(source_of(held_out), types=fitted.types)
     write_page(fitted, table, out, unseen)
-    print(out)
+    _say(out, quiet=quiet, as_json=as_json)
+
+
+def _say(out: Path, *, quiet: bool, as_json: bool) -> None:
+    """Name the file that was written."""
+    if as_json:
+        print(json.dumps({"out": str(out)}))
+    elif not quiet:
+        print(out)
