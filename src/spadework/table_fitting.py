@@ -1,6 +1,6 @@
 """Fit a model on a table as it is: read it, say what will be learnt, and learn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,9 @@ from spadework.detector import SPADE
 from spadework.errors import DataError, InputError
 from spadework.labels import UNLABELED, count_labels
 from spadework.table_model import RESULTS, Reference, TableModel, name_rows
+from spadework.tables.batches import common_schema
+from spadework.tables.columns import NumberColumn
+from spadework.tables.databases import is_database
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import read_table
@@ -108,8 +111,23 @@ class FitPlan:
                 for role, names in self.encoder.roles.items()
             ),
             *([f"decimal commas: {_shorten(commas)}"] if commas else []),
-            *(f"left out: {each.name}: {each.why}" for each in self.encoder.ignored),
+            *self._words_among_numbers(),
+            *(
+                f"left out: {each.name or '(no name)'}: {each.why}"
+                for each in self.encoder.ignored
+            ),
         ]
+
+    def _words_among_numbers(self) -> Iterator[str]:
+        """Say which columns of numbers hold words, and that these count as missing."""
+        for column in self.encoder.columns:
+            if isinstance(column, NumberColumn) and column.as_text:
+                words = column.find_words(self.table.column(column.name))
+                if words:
+                    yield (
+                        f"no number: {len(words):,} values of {column.name}, such as "
+                        f"{words[0][:40]!r}; they count as missing"
+                    )
 
     def fit(self, detector: SPADE) -> TableModel:
         """Encode the table and fit a detector on it."""
@@ -145,12 +163,22 @@ def plan_table(
         raise DataError("the table has column names and no rows: nothing to learn from")
     _refuse_unknown(table, [label, *keys, *ignore, *categories])
     if unlabeled is not None:
+        _refuse_database(unlabeled)
         table = _with_unlabeled(table, read_table(unlabeled, types=stay_text), label)
     mapping = None if label_map is None else by_text(label_map)
     labels = read_label_column(table, label, mapping)
     encoder = fit_encoder(table, leave_out=[label, *keys, *ignore], categories=categories)
     _refuse_too_wide(encoder)
     return FitPlan(table, encoder, labels, label, mapping, tuple(keys))
+
+
+def _refuse_database(unlabeled: Any) -> None:
+    """Refuse unlabeled rows from a database: a fit has one query."""
+    if isinstance(unlabeled, str) and is_database(unlabeled):
+        raise InputError(
+            "unlabeled rows come from files or frames. Those of a database join the "
+            "query of the labeled rows, after UNION ALL and with NULL as their label"
+        )
 
 
 def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
@@ -162,15 +190,22 @@ def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
             f"the unlabeled rows lack columns of the table: {_shorten(missing)}"
         )
     nothing = pa.nulls(new.num_rows, table.schema.field(label).type)
-    rows = new.select(names).append_column(label, nothing)
+    rows = new.select(names).append_column(label, nothing).select(table.column_names)
     try:
-        return pa.concat_tables(
-            [table, rows.select(table.column_names)], promote_options="permissive"
-        )
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        return pa.concat_tables([table, rows], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return _with_one_schema([table, rows])
+
+
+def _with_one_schema(tables: list[pa.Table]) -> pa.Table:
+    """Put tables together whose columns differ in type; what differs becomes text."""
+    schema = common_schema([table.schema for table in tables])
+    try:
+        return pa.concat_tables([table.cast(schema, safe=False) for table in tables])
+    except pa.ArrowException as error:
         raise DataError(
             f"the unlabeled rows have columns of other types than the table: "
-            f"{str(error).splitlines()[0][:200]}"
+            f"{str(error).splitlines()[0][:200]}. Give both in the same types"
         ) from error
 
 
@@ -226,5 +261,5 @@ def _refuse_unknown(table: pa.Table, names: Sequence[str]) -> None:
     if unknown:
         raise InputError(
             f"there is no column {', '.join(map(repr, unknown))}; the table has "
-            f"{', '.join(table.column_names[:20])}"
+            f"{_shorten(table.column_names)}"
         )

@@ -50,6 +50,11 @@ def test_words_among_decimal_commas_count_as_missing():
     assert column.encode(pa.array(["?", "2,5"]))[:, 1].tolist() == [1, 0]
 
 
+def test_as_many_points_as_commas_are_refused():
+    with pytest.raises(InputError, match="write all of them in one way"):
+        fit(["2,5", "3.25"] * 20)
+
+
 def test_a_number_is_shown_as_it_was_written():
     column = fit([european(value) for value in NUMBERS])
     assert column.show(pa.array(["1.234,50"])) == ["1.234,50"]

@@ -89,6 +89,31 @@ def test_standard_input_gives_the_same_table(monkeypatch):
     assert read_table("-").to_pylist() == ROWS
 
 
+def packed_with_zstd(content):
+    out = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(out, "zstd") as file:
+        file.write(content)
+    return out.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, packed_with_zstd])
+def test_packed_standard_input_gives_the_same_table(pack, monkeypatch):
+    for read in (read_table, lambda source: read_rows(source, [0, 1, 2])):
+        packed = io.BytesIO(pack(as_csv()))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(packed))
+        assert read("-").to_pylist() == ROWS
+
+
+def test_packed_standard_input_that_is_cut_off_is_refused(monkeypatch):
+    packed = io.BytesIO(gzip.compress(as_csv())[:-12])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(packed))
+    with (
+        pytest.raises(DataError, match="standard input cannot be read"),
+        open_table("-") as found,
+    ):
+        list(found.batches)
+
+
 def test_standard_input_is_read_again_when_a_column_changes_its_type(monkeypatch):
     monkeypatch.setattr(text, "_BLOCK_BYTES", 64)
     content = b"a,b\n" + b"1,2\n" * 50 + b"1.5,x\n"

@@ -109,6 +109,14 @@ class NumberColumn:
             )
         return values
 
+    def find_words(self, array: Values) -> list[str]:
+        """Return the text that is no number, in the order of the rows."""
+        array = plain(array)
+        if not is_text(array.type):
+            return []
+        lost = pa.array(np.isnan(self.read(array)))
+        return array.filter(lost).drop_null().to_pylist()
+
     def show(self, array: Values) -> list[str]:
         """Put values into words, text as it was given."""
         given = plain(array).to_pylist()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from glob import glob, has_magic
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,9 @@ from spadework.tables.text import MixedTypesError, open_text
 
 STDIN = "-"
 
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+"""First bytes of packed text."""
+
 
 def read_table(
     source: Any,
@@ -57,7 +60,7 @@ def read_table(
         Columns that are needed; others may be left out.
     """
     if isinstance(source, str) and source == STDIN:
-        source = BytesIO(sys.stdin.buffer.read())
+        source = BytesIO(_unpacked(sys.stdin.buffer).read())
     known = dict(types or {})
     while True:
         try:
@@ -181,13 +184,24 @@ def _open_part(part: Any, wanted: Wanted) -> Iterator[Batches]:
         with open_file(part, wanted) as found:
             yield found
     elif hasattr(part, "read"):
-        with open_text(part, "standard input", wanted, None) as found:
+        stream = _unpacked(part) if part is sys.stdin.buffer else part
+        with open_text(stream, "standard input", wanted, None) as found:
             yield found
     else:
         table = frame_to_table(part)
         refuse_duplicates(table.column_names, "the frame")
         table = table.select(wanted.pick(table.column_names))
         yield Batches(table.schema, iter(table.to_batches(BATCH_ROWS)))
+
+
+def _unpacked(stream: Any) -> Any:
+    """Return a stream as text, unpacked where its first bytes say that it is packed."""
+    stream = stream if hasattr(stream, "peek") else BufferedReader(stream)
+    start = stream.peek()
+    for mark, name in _PACKED.items():
+        if start.startswith(mark):
+            return pa.CompressedInputStream(pa.PythonFile(stream, "r"), name)
+    return stream
 
 
 def _all_batches(

@@ -170,13 +170,12 @@ def _fit_text(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
 
 def _find_decimal(name: str, known: pa.Array) -> str | None:
     """Return what parts the decimals of numbers in text, None if it is not numbers."""
-    shares = {
-        decimal: np.isfinite(to_numbers(known, decimal)).mean()
-        for decimal in (POINT, COMMA)
+    are_numbers = {
+        decimal: np.isfinite(to_numbers(known, decimal)) for decimal in (POINT, COMMA)
     }
-    decimal = max(shares, key=lambda each: shares[each])
-    _refuse_groups(name, known, shares[POINT])
-    if shares[decimal] < NUMBER_SHARE:
+    decimal = max(are_numbers, key=lambda each: are_numbers[each].mean())
+    _refuse_groups(name, known, are_numbers[POINT].mean())
+    if (are_numbers[POINT] | are_numbers[COMMA]).mean() < NUMBER_SHARE:
         return None
     other = find_other_decimal(known, to_numbers(known, decimal), decimal)
     if other is not None:

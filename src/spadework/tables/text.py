@@ -47,7 +47,10 @@ def open_text(
     stream: Any, name: str, wanted: Wanted, kind: str | None
 ) -> Iterator[Batches]:
     """Stream delimited text; the first line names the columns and their delimiter."""
-    peeked = _Peeked(stream)
+    try:
+        peeked = _Peeked(stream)
+    except OSError as error:
+        raise as_data_error(error, name) from error
     header = _Header.read(peeked.start, name, kind)
     header.refuse_values(name)
     refuse_duplicates(header.names, name)
@@ -70,7 +73,7 @@ def open_text(
                 strings_can_be_null=True,
             ),
         )
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise _text_error(error, name, header.names, wanted) from error
     if any(pa.types.is_binary(kind) for kind in reader.schema.types):
         raise _not_utf8(name)
@@ -81,7 +84,7 @@ def open_text(
             for batch in reader:
                 n_rows += batch.num_rows
                 yield batch
-        except pa.ArrowException as error:
+        except (pa.ArrowException, OSError) as error:
             raise _text_error(error, name, header.names, wanted) from error
         peeked.refuse_open_quote(name, n_rows)
 
