@@ -27,6 +27,9 @@ N_KNOTS = 257
 MAX_LOG_ODDS = 9.0
 """Where ranks are cut: beyond one row in 8,000, scores themselves decide."""
 
+NEGLIGIBLE = 1e-4
+"""Weight up to which a reading does not count: it would take time and change nothing."""
+
 
 @dataclass(frozen=True)
 class Oddness:
@@ -210,7 +213,7 @@ def blend_readings(
     ----------
     labels : ndarray of shape (n_judged,)
     """
-    counted = [name for name, weight in weights.items() if weight > 0]
+    counted = [name for name, weight in weights.items() if weight > NEGLIGIBLE]
     models = tuple(fit_reading(grown[name], weights[name], labels) for name in counted)
     model = BlendedModel(models, scaler)
     return model, model.blend([grown[name].held_out for name in counted])
