@@ -22,10 +22,10 @@ from spadework.tables.columns import Column
 from spadework.tables.frames import frame_to_table
 from spadework.tables.words import put_into_words
 
-FEWEST_STARTS, MOST_STARTS = 8, 64
+FEWEST_STARTS, MOST_STARTS = 6, 64
 """Ordinary rows that a row is set against, each with an order and its reverse."""
 
-N_SCORED = 500_000
+N_SCORED = 200_000
 """Rows to score for all shares, about; the ordinary rows are as many as that allows."""
 
 N_NEAREST = 3
