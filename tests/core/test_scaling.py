@@ -11,6 +11,7 @@ from spadework.core.scaling import (
     NORMAL_LIMIT,
     MinMaxScaler,
     QuantileScaler,
+    column_spread,
     fit_principal_scaler,
     fit_scaler,
 )
@@ -207,3 +208,22 @@ def test_there_are_no_more_principal_axes_than_rows_differ_in():
     assert fit_principal_scaler(X, 16).transform(X).shape == (4, 3)
     flat = np.outer(np.arange(10.0), np.ones(5)).astype(np.float32)
     assert fit_principal_scaler(flat, 4).transform(flat).shape == (10, 1)
+
+
+def test_a_column_that_hardly_moves_in_training_cannot_outweigh_all_others():
+    X = np.random.default_rng(0).normal(size=(50, 20)).astype(np.float32)
+    X[:, 3] = 1e-5 * X[:, 3]
+    new = X[:1].copy()
+    new[0, 3] = 5.0
+    scaler = fit_principal_scaler(X, 8)
+    assert np.abs(scaler.transform(new) - scaler.transform(X[:1])).max() < 3
+    assert column_spread(X)[3] == pytest.approx(0.1 * np.median(X.std(axis=0)), rel=0.01)
+    assert column_spread(X)[4] == pytest.approx(X[:, 4].std(), rel=1e-4)
+
+
+@given(n_views=st.integers(1, 3), n_rows=st.integers(1, 9))
+def test_spread_is_taken_over_all_axes_but_the_last(n_views, n_rows):
+    X = np.random.default_rng(n_rows).normal(size=(n_views, n_rows, 4))
+    flat = X.reshape(-1, 4)
+    assert column_spread(X) == pytest.approx(column_spread(flat))
+    assert (column_spread(X) > 0).all()

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from spadework.errors import InputError
 from spadework.learners.directions import ColumnScorer, LinearScorer
-from spadework.learners.linear import N_FOLDS, deal_folds, fit_linear
+from spadework.learners.linear import N_FOLDS, PURE_PENALTY, deal_folds, fit_linear
 from spadework.learners.readings import make_readings
 
 
@@ -32,7 +33,7 @@ def readings_of(labels):
 
 def grow(name, X, labels, seed=0):
     rng = np.random.default_rng(seed)
-    return fit_linear(X, readings_of(labels)[name], deal_folds(labels, rng), rng)
+    return fit_linear(X[None], readings_of(labels)[name], deal_folds(labels, rng), rng)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,40 @@ def test_a_large_class_does_not_outweigh_a_small_one():
     )
     shares = [(each.scorer.score(X) > 0).mean() for each in grown]
     assert abs(shares[0] - shares[1]) < 0.15
+
+
+def test_the_span_of_few_rows_holds_the_same_model_as_all_columns():
+    X, labels, _ = made_rows(n_columns=90)
+    known = labels >= 0
+    scorer = grow("labels", X, labels).scorer
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    folds = deal_folds(labels, np.random.default_rng(0))
+    directions = [
+        LogisticRegression(C=1 / PURE_PENALTY, tol=1e-8, max_iter=2000)
+        .fit(
+            Z[known & (folds != fold)],
+            labels[known & (folds != fold)],
+            sample_weight=np.full((known & (folds != fold)).sum(), 1 / 24),
+        )
+        .coef_[0]
+        for fold in range(N_FOLDS)
+    ]
+    naive = np.mean(directions, axis=0) / X.std(axis=0)
+    assert np.corrcoef(naive, scorer.weights)[0, 1] > 0.999
+
+
+def test_what_differs_between_views_of_a_row_is_not_learnt():
+    X, labels, _ = made_rows(n_unlabeled=200, n_labeled=20)
+    other = X.copy()
+    X[labels >= 0, 10] += 4 * labels[labels >= 0]  # by chance, in one view alone
+    other[labels >= 0, 10] -= 4 * labels[labels >= 0]
+    rng = np.random.default_rng(0)
+    folds = deal_folds(labels, rng)
+    alone, both = (
+        fit_linear(views, readings_of(labels)["labels"], folds, rng).scorer.weights
+        for views in (X[None], np.stack([X, other]))
+    )
+    assert abs(both[10]) < 0.2 * abs(alone[10])
 
 
 @given(st.lists(st.sampled_from([1, 0, -1]), min_size=1, max_size=40), st.integers(0, 9))

@@ -1,7 +1,7 @@
 """The methods that are compared, by name: how each is made, and where it applies."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,6 +15,9 @@ ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
 """Weights of the pseudo-label loss in the sweep of figure 5."""
 
 PUBLISHED_ALPHA = 1.0
+
+PHOTO_EPOCHS = 16
+"""Epochs, of 256 steps, in which networks are trained on photos here; 256 as published."""
 
 _PNU, _PU, _NU = ("PNU",), ("PNU", "PU"), ("PNU", "NU")
 _ALL = ("PNU", "PU", "NU")
@@ -111,17 +114,28 @@ def _photos(name: str, **parameters: Any) -> Make:
     def make(seed: int) -> AnomalyDetector:
         from spadework.images.detector import ImageSPADE
 
-        module, class_name = name.split(".")
-        learner = getattr(import_module(f"spadework.images.{module}"), class_name)
-        return ImageSPADE(learner=learner(**parameters), random_state=seed)
+        return ImageSPADE(learner=_learner(name)(**parameters), random_state=seed)
 
     return make
 
 
-def _image_spade(seed: int, learner: Literal["pretrained", "paper"]) -> AnomalyDetector:
-    from spadework.images.detector import ImageSPADE
+def _trained_photos(name: str, **parameters: Any) -> Make:
+    """Return the same for a learner that trains a network, with fewer steps."""
 
-    return ImageSPADE(learner=learner, random_state=seed)
+    def make(seed: int) -> AnomalyDetector:
+        from spadework.images.detector import ImageSPADE
+
+        learner = _learner(name)(**parameters)
+        options = replace(learner.options, max_epochs=PHOTO_EPOCHS)
+        return ImageSPADE(learner=replace(learner, options=options), random_state=seed)
+
+    return make
+
+
+def _learner(name: str) -> Any:
+    """Import ``module.Class`` from the image learners."""
+    module, class_name = name.split(".")
+    return getattr(import_module(f"spadework.images.{module}"), class_name)
 
 
 def _baseline(name: str, **parameters: Any) -> Make:
@@ -172,7 +186,7 @@ _SPADES = [
         _spade,
         _ALL,
         "SPADE",
-        make_images=partial(_image_spade, learner="pretrained"),
+        make_images=_photos("pretrained.PretrainedLearner"),
     ),
     Method(
         "spade_paper",
@@ -180,7 +194,7 @@ _SPADES = [
         _paper,
         _ALL,
         "SPADE",
-        make_images=partial(_image_spade, learner="paper"),
+        make_images=_trained_photos("paper.PaperLearner"),
     ),
     Method("spade_network", "SPADE, network", partial(_spade, learner="network"), _ALL),
 ]
@@ -192,7 +206,7 @@ _PAPER_BASELINES = [
         _supervised(),
         _PNU,
         "Supervised",
-        make_images=_photos("baselines.SupervisedLearner"),
+        make_images=_trained_photos("baselines.SupervisedLearner"),
     ),
     Method(
         "negative_supervised",
@@ -200,7 +214,7 @@ _PAPER_BASELINES = [
         _supervised(unlabeled="normal"),
         _PU,
         "Negative Supervised",
-        make_images=_photos("baselines.SupervisedLearner", unlabeled="normal"),
+        make_images=_trained_photos("baselines.SupervisedLearner", unlabeled="normal"),
     ),
     Method("occ", "OCC", _one_class(), _NU, "OCC"),
     Method(
@@ -209,7 +223,7 @@ _PAPER_BASELINES = [
         _one_class(unlabeled="normal"),
         _ALL,
         "Negative OCC",
-        make_images=_photos("baselines.OneClassLearner"),
+        make_images=_trained_photos("baselines.OneClassLearner"),
     ),
     Method(
         "srr",
@@ -217,7 +231,7 @@ _PAPER_BASELINES = [
         _baseline("srr.SRR"),
         _ALL,
         "Unsupervised OCC",
-        make_images=_photos("baselines.OneClassLearner", refined=True),
+        make_images=_trained_photos("baselines.OneClassLearner", refined=True),
     ),
     Method("vime", "VIME", _baseline("vime.VIME"), _PNU, "VIME"),
     Method("dann", "DANN", _baseline("dann.DANN"), _PNU, "DANN"),
@@ -268,7 +282,7 @@ _FOR_PHOTOS = [
         None,
         _PNU,
         "FixMatch",
-        make_images=_photos("fixmatch.FixMatchLearner"),
+        make_images=_trained_photos("fixmatch.FixMatchLearner"),
     ),
     Method(
         "linear",

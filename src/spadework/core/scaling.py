@@ -19,6 +19,9 @@ QUANTILE_KNOTS = 257
 NORMAL_LIMIT = 4.0
 """Normal scores are cut here, so that no single value dominates a covariance."""
 
+LEAST_SPREAD = 0.1
+"""Of the median deviation: what columns are divided by at least."""
+
 _SMALLEST_SPREAD = 1e-6
 _SAMPLE_ROWS = 100_000
 _CHUNK_ROWS, _CHUNK_COLUMNS = 8_192, 32
@@ -85,12 +88,22 @@ class PrincipalScaler:
         return ((X - self.mean) @ self.axes).astype(np.float32, copy=False)
 
 
+def column_spread(X: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Deviation of the columns of X, (..., n_features), a tenth of the median at least.
+
+    A column that hardly moves in training may move much in new rows. Divided by its
+    own deviation alone it would then outweigh all others.
+    """
+    spread = X.std(axis=tuple(range(X.ndim - 1)))
+    return np.maximum(spread, LEAST_SPREAD * np.median(spread)) + _SMALLEST_SPREAD
+
+
 def fit_principal_scaler(X: NDArray[np.floating], n_axes: int) -> PrincipalScaler:
     """Find the axes along which standardised rows, (n_samples, n_features), differ most.
 
     There are at most as many axes as rows, less one.
     """
-    mean, spread = X.mean(axis=0), X.std(axis=0) + _SMALLEST_SPREAD
+    mean, spread = X.mean(axis=0), column_spread(X)
     standard = ((X - mean) / spread).astype(np.float64)
     values, vectors = np.linalg.eigh(standard @ standard.T)
     kept = values[::-1][: min(n_axes, len(X) - 1)]

@@ -150,7 +150,7 @@ class _Convolution(nn.Conv2d):
         """Convolve, (n, n_in, h, w) to (n, n_out, h / stride, w / stride)."""
         x = input if self.stride[0] == 1 else _pad_same(input, self.kernel_size[0])
         x = super().forward(x)
-        return x if self._linear else functional.relu6(x)
+        return x if self._linear else functional.relu6(x, inplace=True)
 
 
 class _Block(nn.Module):

@@ -82,12 +82,12 @@ def patch_distances(maps: Tensor, patches: Tensor, own: Tensor | None = None) ->
     own : bool tensor of shape (n_photos, n_patches), optional
         Patches that come from the photo itself, which do not count.
     """
-    n_photos, _, height, width = maps.shape
-    queries = maps.flatten(2).transpose(1, 2)
-    squares = (patches**2).sum(1) - 2 * queries @ patches.T
+    n_photos, n_channels, height, width = maps.shape
+    queries = maps.permute(0, 2, 3, 1).reshape(-1, n_channels)
+    squares = torch.addmm((patches**2).sum(1), queries, patches.T, alpha=-2)
     if own is not None:
-        squares.masked_fill_(own[:, None, :], torch.inf)
-    nearest = squares.amin(2) + (queries**2).sum(2)
+        squares.view(n_photos, -1, len(patches)).masked_fill_(own[:, None, :], torch.inf)
+    nearest = squares.amin(1) + (queries**2).sum(1)
     return nearest.clamp_min(0).sqrt().reshape(n_photos, height, width)
 
 

@@ -1,8 +1,9 @@
 """The default on photos: features of a pretrained network, read in five ways.
 
 The network is not trained further. What it sees of a photo makes one row: its maps
-pooled, and how far the photo's oddest patches lie from patches of normal photos. From
-there on all is as for tables: pseudo-labels by consensus are one of five readings of the
+pooled, and how far the photo's oddest patches lie from patches of normal photos. Photos
+are learnt from in several views, turned and tilted, and scored as they are. From there
+on all is as for tables: pseudo-labels by consensus are one of five readings of the
 unlabeled photos, each is learnt on its own, and held-out labels say how far to believe
 it. Readings are linear, and the distance of patches takes the place of one-class scores.
 """
@@ -34,6 +35,7 @@ from spadework.images.patches import (
     smooth,
 )
 from spadework.images.sight import Sight, look
+from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
     BlendedModel,
@@ -61,6 +63,9 @@ MIN_NORMALS = 20
 """Labeled normals that make a bank of patches; with fewer, unlabeled photos do too."""
 
 MAX_BANK_PHOTOS = 256
+
+MAX_UNLABELED = 2048
+"""Unlabeled photos to learn from at most; all are scored and pseudo-labeled."""
 
 LABELER = PseudoLabeler(
     one_class=CodeGaussians(),
@@ -149,16 +154,26 @@ class PretrainedLearner:
         weights = pretrained_weights()
         network = restore_backbone(weights, device)
         bank, owners = _fit_bank(network, device, pixels, labels, rng)
-        with progress("looking at photos", len(pixels), verbose=verbose) as advance:
-            X = Sight(network, bank, device).rows(pixels, owners, advance)
-        scaler = fit_principal_scaler(X, N_AXES)
+        sight = Sight(network, bank, device)
+        learnt = _choose_learnt(labels, rng)
+        n_looks = len(pixels) + (N_VIEWS - 1) * len(learnt)
+        with progress("looking at photos", n_looks, verbose=verbose) as advance:
+            X = sight.rows(pixels, owners=owners, advance=advance)
+            others = [
+                sight.rows(pixels, learnt, view=view, owners=owners, advance=advance)
+                for view in range(1, N_VIEWS)
+            ]
+        views = np.stack([X[learnt], *others])
+        scaler = fit_principal_scaler(X[learnt], N_AXES)
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
             fitted, pseudo = self.labeler.fit(scaler.transform(X), labels, rng)
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
-        grown = _learn_readings(X, labels, targets, rng, self.readings or READINGS)
+        grown = _learn_readings(
+            X, views, learnt, labels, targets, rng, self.readings or READINGS
+        )
         everything = np.arange(len(labels))
         trust = judge_readings(grown, labels, pseudo, everything, doubt_shift=False)
         blend, scores = blend_readings(grown, trust.weights, labels, scaler)
@@ -170,8 +185,18 @@ class PretrainedLearner:
         return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
 
 
+def _choose_learnt(labels: Labels, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Positions of photos to learn from: all labeled ones, and not too many others."""
+    unlabeled = np.flatnonzero(labels == UNLABELED)
+    if len(unlabeled) > MAX_UNLABELED:
+        unlabeled = rng.choice(unlabeled, MAX_UNLABELED, replace=False)
+    return np.union1d(np.flatnonzero(labels != UNLABELED), unlabeled)
+
+
 def _learn_readings(
     X: NDArray[np.float32],
+    views: NDArray[np.float32],
+    learnt: NDArray[np.intp],
     labels: Labels,
     targets: Labels,
     rng: np.random.Generator,
@@ -179,18 +204,28 @@ def _learn_readings(
 ) -> dict[str, GrownReading]:
     """Fit the wanted readings that the labels allow.
 
-    The last column of X is one already.
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The last column is a score already.
+    views : ndarray of shape (n_views, n_learnt, n_features)
+    learnt : ndarray of shape (n_learnt,)
+    targets : ndarray of shape (n_unlabeled,)
     """
     alphas = {ANOMALY: PSEUDO_WEIGHT, NORMAL: PSEUDO_WEIGHT}
+    known = labels[learnt]
+    believed = targets[np.isin(np.flatnonzero(labels == UNLABELED), learnt)]
     possible = make_readings(
-        labels, targets, alphas, max_draws=2 * len(labels), min_leaf=1
+        known, believed, alphas, max_draws=2 * len(known), min_leaf=1
     )
-    folds = deal_folds(labels, rng)
-    grown = {
-        name: fit_linear(X, reading, folds, rng)
-        for name, reading in possible.items()
-        if name in wanted
-    }
+    folds = deal_folds(known, rng)
+    grown: dict[str, GrownReading] = {}
+    for name, reading in possible.items():
+        if name in wanted:
+            scorer, held_out = fit_linear(views, reading, folds, rng)
+            scores = scorer.score(X)
+            scores[learnt] = held_out
+            grown[name] = GrownReading(scorer, scores)
     if PATCHES in wanted:
         column = X.shape[1] - 1
         distances = X[:, column].astype(np.float64)

@@ -16,9 +16,10 @@ from spadework.images.backbone import (
 )
 from spadework.images.contract import Pixels, check_pixels
 from spadework.images.patches import PatchBank, oddness, patch_distances, smooth
+from spadework.images.views import show
 from spadework.progress import Advance
 
-_BATCH = {"cpu": 16, "cuda": 64}
+_BATCH = {"cpu": 4, "cuda": 64}
 
 
 class Sight:
@@ -32,22 +33,30 @@ class Sight:
     def rows(
         self,
         pixels: Pixels,
+        photos: NDArray[np.intp] | None = None,
+        *,
+        view: int = 0,
         owners: NDArray[np.intp] | None = None,
         advance: Advance | None = None,
     ) -> NDArray[np.float32]:
-        """Pooled features and the oddness of patches, (n_samples, 4297).
+        """Pooled features and the oddness of patches, (n_photos, 4297).
 
         Parameters
         ----------
         pixels : uint8 ndarray of shape (n_samples, height, width, 3)
+        photos : ndarray of shape (n_photos,), optional
+            Positions of those to look at; by default all.
+        view : int
+            View to look at them in, of `N_VIEWS`.
         owners : ndarray of shape (n_patches,), optional
             Photos that the bank's patches come from; they do not count for those.
         advance : callable, optional
             Called after each photo.
         """
-        everything = np.arange(len(pixels))
+        if photos is None:
+            photos = np.arange(len(pixels))
         parts = []
-        for rows, features in look(self._network, self._device, pixels, everything):
+        for rows, features in look(self._network, self._device, pixels, photos, view):
             own = None
             if owners is not None:
                 own = torch.from_numpy(rows[:, None] == owners).to(self._device)
@@ -79,7 +88,11 @@ class Sight:
 
 
 def look(
-    network: Backbone, device: torch.device, pixels: Pixels, photos: NDArray[np.intp]
+    network: Backbone,
+    device: torch.device,
+    pixels: Pixels,
+    photos: NDArray[np.intp],
+    view: int = 0,
 ) -> Iterator[tuple[NDArray[np.intp], Features]]:
     """Show photos to the network, a few at a time; yield their positions and features."""
     size = _BATCH.get(device.type, _BATCH["cpu"])
@@ -87,7 +100,7 @@ def look(
         for start in range(0, len(photos), size):
             rows = photos[start : start + size]
             batch = torch.from_numpy(np.array(pixels[rows])).to(device)
-            yield rows, network(batch.permute(0, 3, 1, 2))
+            yield rows, network(show(batch.permute(0, 3, 1, 2), view))
 
 
 def pooled_features(pixels: Pixels) -> NDArray[np.float32]:

@@ -1,7 +1,8 @@
 """Readings learnt by linear models, cross-fitted, for few rows of many columns.
 
 The row of a photo has some thousand columns, and there are few photos: trees find too
-many columns to split on, a penalised linear model does not.
+many columns to split on, a penalised linear model does not. Rows come in several views,
+such as photos turned on their side: what differs between views of a row is not learnt.
 """
 
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from spadework.core.scaling import column_spread
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import GrownReading
 from spadework.learners.directions import LinearScorer
@@ -26,6 +28,9 @@ N_BAGS = 10
 PURE_PENALTY, MIXED_PENALTY = 0.005, 0.1
 """Ridge on standardised columns, where the mean loss of both classes weighs 1. A class
 that is a mixture must not be learnt by heart."""
+
+MAX_SEEN = 2048
+"""Views of rows that a model sees; of more it sees each row in one view."""
 
 _MAX_STEPS = 200
 _SMALLEST = 1e-6
@@ -45,27 +50,28 @@ def deal_folds(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np
 
 
 def fit_linear(
-    X: Rows,
+    views: Rows,
     reading: Reading,
     folds: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> GrownReading:
     """Fit a model without each fold; the scorer is their mean.
 
-    Every row is scored by the model that has not seen it, a row of no fold by all.
+    The first view of every row is scored by the model that has not seen the row, a row
+    of no fold by all.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    views : ndarray of shape (n_views, n_samples, n_features)
         Any scale; columns are standardised by all rows.
     folds : ndarray of shape (n_samples,)
     """
-    mean, spread = X.mean(axis=0), X.std(axis=0) + _SMALLEST
-    Z = (X - mean) / spread
+    mean, spread = views.mean(axis=(0, 1)), column_spread(views)
+    Z = (views - mean) / spread
     models = [_fit_without(Z, reading, folds == fold, rng) for fold in range(N_FOLDS)]
     weights = np.stack([model.weights for model in models])
     intercepts = np.array([model.intercept for model in models])
-    scores = Z @ weights.T + intercepts
+    scores = Z[0] @ weights.T + intercepts
     own = np.where(folds >= 0, folds, 0)
     held_out = np.take_along_axis(scores, own[:, None], axis=1)[:, 0]
     held_out = np.where(folds >= 0, held_out, scores.mean(axis=1))
@@ -77,16 +83,18 @@ def fit_linear(
 def _fit_without(
     Z: Rows, reading: Reading, left_out: NDArray[np.bool_], rng: np.random.Generator
 ) -> LinearScorer:
-    """Fit a logistic regression; where a class is a mixture, the mean of some.
+    """Fit a logistic regression on all views; where a class is a mixture, some models.
 
     As with trees, no more of a mixture is drawn than there are rows of the other
-    class: every model then sees few of the rows that are there by mistake.
+    class: every model then sees few of the rows that are there by mistake. It sees
+    each row in one view.
     """
     normal, anomalous = (_keep(side, left_out) for side in reading[:2])
     if not (_is_mixture(normal) or _is_mixture(anomalous)):
-        return _fit(Z, normal, anomalous, PURE_PENALTY)
+        few = len(Z) * (len(normal.rows) + len(anomalous.rows)) <= MAX_SEEN
+        return _fit(Z if few else _one_view(Z, rng), normal, anomalous, PURE_PENALTY)
     models = [
-        _fit(Z, _draw(normal, rng), _draw(anomalous, rng), MIXED_PENALTY)
+        _fit(_one_view(Z, rng), _draw(normal, rng), _draw(anomalous, rng), MIXED_PENALTY)
         for _ in range(N_BAGS)
     ]
     weights = np.mean([model.weights for model in models], axis=0)
@@ -94,14 +102,47 @@ def _fit_without(
 
 
 def _fit(Z: Rows, normal: Draws, anomalous: Draws, penalty: float) -> LinearScorer:
-    """Fit a logistic regression on two classes that weigh the same."""
+    """Fit a logistic regression on all views of two classes that weigh the same."""
+    n_views = len(Z)
     rows = np.concatenate([normal.rows, anomalous.rows])
+    seen = Z[:, rows].reshape(-1, Z.shape[2]).astype(np.float64)
     classes = np.repeat([0, 1], [len(normal.rows), len(anomalous.rows)])
     weights = np.concatenate([_halved(normal), _halved(anomalous)])
+    coordinates, axes = _coordinates(seen)
     # scikit-learn declares no types.
     model: Any = LogisticRegression(C=1 / penalty, max_iter=_MAX_STEPS)
-    model.fit(Z[rows], classes, sample_weight=weights)
-    return LinearScorer(model.coef_[0].astype(np.float64), float(model.intercept_[0]))
+    model.fit(
+        coordinates,
+        np.tile(classes, n_views),
+        sample_weight=np.tile(weights, n_views) / n_views,
+    )
+    return LinearScorer(axes @ model.coef_[0], float(model.intercept_[0]))
+
+
+def _coordinates(rows: Floats) -> tuple[Floats, Floats]:
+    """Rows by orthonormal axes that span them, and the axes.
+
+    The penalty keeps a model's direction in the span of the rows it learns from. Where
+    these are fewer than columns, it is found much faster there.
+
+    Returns
+    -------
+    coordinates : ndarray of shape (n_rows, n_axes)
+    axes : ndarray of shape (n_columns, n_axes)
+    """
+    if len(rows) >= rows.shape[1]:
+        return rows, np.eye(rows.shape[1])
+    squares, along = np.linalg.eigh(rows @ rows.T)
+    kept = squares > _SMALLEST * max(squares[-1], _SMALLEST)
+    lengths = np.sqrt(squares[kept])
+    return along[:, kept] * lengths, rows.T @ (along[:, kept] / lengths)
+
+
+def _one_view(Z: Rows, rng: np.random.Generator) -> Rows:
+    """Every row in a view drawn by chance, (1, n_samples, n_features)."""
+    n_views, n_samples, _ = Z.shape
+    drawn = rng.integers(n_views, size=n_samples)
+    return Z[drawn, np.arange(n_samples)][None]
 
 
 def _keep(side: Draws, left_out: NDArray[np.bool_]) -> Draws:
