@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 from spadework.base import AnomalyDetector
 from spadework.core.trust import READINGS
@@ -17,7 +17,7 @@ ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
 PUBLISHED_ALPHA = 1.0
 
 PHOTO_EPOCHS = 16
-"""Epochs, of 256 steps, in which networks are trained on photos here; 256 as published."""
+"""Epochs of 256 steps that networks train on photos here; 256 of them as published."""
 
 _PNU, _PU, _NU = ("PNU",), ("PNU", "PU"), ("PNU", "NU")
 _ALL = ("PNU", "PU", "NU")
