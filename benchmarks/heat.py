@@ -1,8 +1,9 @@
 """How well heat maps find defects: pixel AUROC against the masks that come with photos.
 
-``python -m benchmarks.heat`` fits the default on photos with new types of defects, seeds
-0 to 4, prints every measurement and writes all of them to ``benchmarks/heat.json``. Sets
-of photos that are not there are named and left out. A GPU is used where there is one.
+``python -m benchmarks.heat`` finds the patches of the default, on which heat maps rest,
+in photos with new types of defects, seeds 0 to 4. It prints every measurement, writes all
+of them to ``benchmarks/heat.json``. Sets of photos that are not there are named and left
+out. A GPU is used where there is one.
 """
 
 import json
@@ -22,6 +23,7 @@ from spadework.benchmark.tables import PHOTO_SHARE
 from spadework.core.trust import auc
 from spadework.errors import InputError
 from spadework.images.detector import ImageSPADE
+from spadework.images.pretrained import PATCHES, PretrainedLearner
 from spadework.images.reading import DEFAULT_SIZE, read_photos
 
 RESULTS = Path(__file__).with_name("heat.json")
@@ -56,7 +58,9 @@ def measure(name: str) -> list[float]:
     for seed in range(SEEDS):
         trial = new_types(table, seed, share=PHOTO_SHARE)
         train, test = (X[:, 0].astype(np.intp) for X in (trial.X, trial.X_test))
-        detector = ImageSPADE(random_state=seed).fit(pixels[train], trial.y)
+        learner = PretrainedLearner(readings=(PATCHES,))
+        detector = ImageSPADE(learner=learner, random_state=seed)
+        detector.fit(pixels[train], trial.y)
         heat = detector.heat_map(pixels[test])
         found.append(round(pixel_auroc(heat, masks[test]), 4))
     return found

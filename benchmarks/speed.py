@@ -1,8 +1,9 @@
 """How fast the numerics and the forest learner are, as ratios within one run.
 
 ``python -m benchmarks.speed`` prints every measurement and writes all of them to
-``benchmarks/speed.json``. Covertype and the credit card table must be there:
-``spadework data fetch covertype creditcard``.
+``benchmarks/speed.json``; ``python -m benchmarks.speed photos`` measures what is named,
+and keeps the rest. Covertype, the credit card table and the magnetic tiles must be there:
+``spadework data fetch covertype creditcard magnetic_tile``.
 """
 
 import json
@@ -25,11 +26,16 @@ from sklearn.mixture import GaussianMixture
 
 from spadework import SPADE
 from spadework.benchmark.datasets import get_dataset
-from spadework.benchmark.scenarios import new_types
+from spadework.benchmark.image_datasets import LabeledImages
+from spadework.benchmark.photo_tables import TRAIN_SHARE
+from spadework.benchmark.scenarios import LabeledTable, new_types
+from spadework.benchmark.tables import PHOTO_SHARE
 from spadework.core.gaussian import SHARED, fit_gaussians
 from spadework.core.matching import Tail, tail_size
 from spadework.core.pseudo_labels import find_thresholds
 from spadework.core.trees import usable_cores
+from spadework.errors import InputError
+from spadework.images.detector import ImageSPADE
 from spadework.persistence import save
 from spadework.table_fitting import fit_table
 from spadework.tables.reading import read_table
@@ -44,22 +50,20 @@ MEMBERS = 5
 
 
 def main() -> None:
-    """Run every benchmark and write the results."""
-    results: dict[str, Any] = {
-        "machine": {"processor": platform.processor(), "cores": usable_cores()}
-    }
-    trial = new_types(get_dataset("covertype").load(), seed=0)
-    X, y, X_test, kind_test, _ = trial
-    X, X_test, truth = X.astype(np.float32), X_test.astype(np.float32), kind_test > 0
+    """Run the benchmarks that are named, or all, and write the results."""
     steps: dict[str, Callable[[], dict[str, float]]] = {
         "start_up": start_up,
         "partial_matching": partial_matching,
-        "gaussians": lambda: gaussians(X, y),
-        "forest": lambda: forest(X, y, X_test, truth),
+        "gaussians": lambda: gaussians(*covertype()[:2]),
+        "forest": lambda: forest(*covertype()),
         "growth": growth,
         "tables": tables,
+        "photos": photos,
     }
-    for name, step in steps.items():
+    results: dict[str, Any] = json.loads(RESULTS.read_text()) if sys.argv[1:] else {}
+    results["machine"] = {"processor": platform.processor(), "cores": usable_cores()}
+    for name in sys.argv[1:] or steps:
+        step = steps[name]
         results[name] = {key: float(f"{value:.4g}") for key, value in step().items()}
         print(name, json.dumps(results[name], indent=2), flush=True)
     RESULTS.write_text(json.dumps(results, indent=2) + "\n")
@@ -77,7 +81,7 @@ def speed_table(results: dict[str, Any]) -> str:
     """Lay the results out as a Markdown table."""
     matching, gaussian = results["partial_matching"], results["gaussians"]
     trees, grown, start = results["forest"], results["growth"], results["start_up"]
-    scored = results["tables"]
+    scored, seen = results["tables"], results["photos"]
     rows = {
         "partial matching, 5 members, both tails, 1,000,000 unlabeled and 10,000 labeled "
         "scores": f"{matching['seconds']:.2f} s, {matching['times_faster']:,.0f} times "
@@ -93,6 +97,8 @@ def speed_table(results: dict[str, Any]) -> str:
         f"`spadework score`, {scored['n_rows'] / 1e6:.0f} million rows of 30 numbers, "
         "Parquet to Parquet": f"{scored['rows_per_core_second']:,.0f} rows/s a core, "
         f"{scored['peak_megabytes']:.0f} MB of memory",
+        f"default on photos, {seen['n_photos']:,.0f} files": f"fit "
+        f"{seen['fit_seconds']:.0f} s, score {seen['photos_per_second']:.0f} photos/s",
         "fit and score, 100,000 to 1,000,000 rows": f"{grown['seconds_100k']:.1f} s to "
         f"{grown['seconds_1m']:.1f} s, at most {grown['peak_memory_in_matrices']:.1f} "
         "times the memory of the float32 table",
@@ -245,7 +251,10 @@ import re, sys, time
 import numpy as np
 from spadework import SPADE
 from spadework.benchmark.datasets import get_dataset
-from spadework.benchmark.scenarios import new_types
+from spadework.benchmark.image_datasets import LabeledImages
+from spadework.benchmark.photo_tables import TRAIN_SHARE
+from spadework.benchmark.scenarios import LabeledTable, new_types
+from spadework.benchmark.tables import PHOTO_SHARE
 def peak():  # resource.getrusage would count the parent process in
     status = open("/proc/self/status").read()
     return int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024
@@ -320,6 +329,35 @@ def tables() -> dict[str, float]:
         "rows_per_core_second": n_rows / used,
         "peak_megabytes": megabytes,
     }
+
+
+def photos() -> dict[str, float]:
+    """Fit the default on the files of magnetic tiles, and score the files left out."""
+    images = get_dataset("magnetic_tile").load()
+    if not isinstance(images, LabeledImages):
+        raise InputError("the magnetic tiles are photos")
+    numbers = np.arange(len(images.paths))[:, None]
+    table = LabeledTable(numbers, images.kind, images.given, train_share=TRAIN_SHARE)
+    trial = new_types(table, 0, share=PHOTO_SHARE)
+    train, test = ([images.paths[i] for i in X[:, 0]] for X in (trial.X, trial.X_test))
+    detector = ImageSPADE(random_state=0)
+    start = time.perf_counter()
+    detector.fit(train, trial.y)
+    fitted = time.perf_counter()
+    scores = detector.anomaly_score(test)
+    scored = time.perf_counter()
+    return {
+        "n_photos": len(train),
+        "fit_seconds": fitted - start,
+        "photos_per_second": len(test) / (scored - fitted),
+        "auc": float(roc_auc_score(trial.kind_test > 0, scores)),
+    }
+
+
+def covertype() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows and labels to fit on, rows to score and which of them are anomalies."""
+    X, y, X_test, kind_test, _ = new_types(get_dataset("covertype").load(), seed=0)
+    return X.astype(np.float32), y, X_test.astype(np.float32), kind_test > 0
 
 
 def _scaled(X: np.ndarray) -> np.ndarray:

@@ -142,14 +142,15 @@ class _Convolution(nn.Conv2d):
         groups: int = 1,
         linear: bool = False,
     ) -> None:
-        padding = kernel // 2 if stride == 1 else 0
-        super().__init__(n_in, n_out, kernel, stride, padding, groups=groups)
+        super().__init__(n_in, n_out, kernel, stride, kernel // 2, groups=groups)
         self._linear = linear
 
     def forward(self, input: Tensor) -> Tensor:
         """Convolve, (n, n_in, h, w) to (n, n_out, h / stride, w / stride)."""
-        x = input if self.stride[0] == 1 else _pad_same(input, self.kernel_size[0])
-        x = super().forward(x)
+        weight = self.weight
+        if self.stride[0] == 2:
+            weight = _shifted(weight, input.shape)
+        x = self._conv_forward(input, weight, self.bias)
         return x if self._linear else functional.relu6(x, inplace=True)
 
 
@@ -173,11 +174,15 @@ class _Block(nn.Module):
         return x + self.layers(x) if self._residual else self.layers(x)
 
 
-def _pad_same(x: Tensor, kernel: int) -> Tensor:
-    """Pad for a stride of 2; what is odd goes to the right and below."""
-    height, width = (kernel - 2 + size % 2 for size in x.shape[-2:])
-    above, left = height // 2, width // 2
-    return functional.pad(x, (left, width - left, above, height - above))
+def _shifted(kernel: Tensor, shape: torch.Size) -> Tensor:
+    """Kernel for a stride of 2 whose even padding does what TensorFlow's does.
+
+    TensorFlow pads an even side once more on the right, or below, than on the other
+    side. A zero before the kernel's own numbers moves them there, and spares a padded
+    copy of the photos.
+    """
+    height, width = (1 - size % 2 for size in shape[-2:])
+    return functional.pad(kernel, (width, 0, height, 0))
 
 
 def _pool(maps: Tensor) -> Tensor:

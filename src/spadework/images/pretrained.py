@@ -9,6 +9,7 @@ it. Readings are linear, and the distance of patches takes the place of one-clas
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -111,12 +112,13 @@ class PhotoModel:
 
     def rows(self, pixels: Pixels) -> NDArray[np.float32]:
         """Return what the readings read, (n_samples, n_features)."""
-        return self._sight().rows(pixels)
+        return self._sight.rows(pixels)
 
     def heat(self, pixels: Pixels) -> NDArray[np.float32]:
         """Distance of every pixel's patch to normal patches, (n_samples, h, w)."""
-        return self._sight().heat(pixels)
+        return self._sight.heat(pixels)
 
+    @cached_property
     def _sight(self) -> Sight:
         device = find_device("auto")
         return Sight(restore_backbone(self.weights, device), self.bank, device)
@@ -155,13 +157,15 @@ class PretrainedLearner:
         network = restore_backbone(weights, device)
         bank, owners = _fit_bank(network, device, pixels, labels, rng)
         sight = Sight(network, bank, device)
+        wanted = self.readings or READINGS
+        n_views = 1 if set(wanted) == {PATCHES} else N_VIEWS
         learnt = _choose_learnt(labels, rng)
-        n_looks = len(pixels) + (N_VIEWS - 1) * len(learnt)
+        n_looks = len(pixels) + (n_views - 1) * len(learnt)
         with progress("looking at photos", n_looks, verbose=verbose) as advance:
             X = sight.rows(pixels, owners=owners, advance=advance)
             others = [
                 sight.rows(pixels, learnt, view=view, owners=owners, advance=advance)
-                for view in range(1, N_VIEWS)
+                for view in range(1, n_views)
             ]
         views = np.stack([X[learnt], *others])
         scaler = fit_principal_scaler(X[learnt], N_AXES)
@@ -171,9 +175,7 @@ class PretrainedLearner:
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
-        grown = _learn_readings(
-            X, views, learnt, labels, targets, rng, self.readings or READINGS
-        )
+        grown = _learn_readings(X, views, learnt, labels, targets, rng, wanted)
         everything = np.arange(len(labels))
         trust = judge_readings(grown, labels, pseudo, everything, doubt_shift=False)
         blend, scores = blend_readings(grown, trust.weights, labels, scaler)
