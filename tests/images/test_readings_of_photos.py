@@ -6,6 +6,7 @@ from made_photos import made_photos, partly_labeled
 from sklearn.metrics import roc_auc_score
 
 from spadework.errors import InputError
+from spadework.images import pretrained
 from spadework.images.pretrained import PretrainedLearner
 from spadework.images.sight import pooled_features
 
@@ -49,3 +50,22 @@ def test_pooled_features_are_a_row_for_each_photo_by_itself():
     features = pooled_features(pixels)
     assert features.shape == (5, 4296)
     np.testing.assert_allclose(pooled_features(pixels[3:4])[0], features[3], atol=1e-3)
+
+
+def test_a_photo_that_lies_turned_is_not_odd_for_that():
+    pixels, truth = large_photos(40, 12, seed=0)
+    model = learn(("labels",), partly_labeled(truth), pixels).model
+    unseen, new_truth = large_photos(40, 12, seed=1)
+    turned = np.ascontiguousarray(np.rot90(unseen, axes=(1, 2)))
+    assert roc_auc_score(new_truth, model.score(turned)) > 0.9
+
+
+def test_of_many_unlabeled_photos_some_are_learnt_and_all_are_judged(monkeypatch):
+    monkeypatch.setattr(pretrained, "MAX_UNLABELED", 12)
+    pixels, truth = large_photos(60, 18, seed=0)
+    labels = partly_labeled(truth)
+    learnt = learn(None, labels, pixels)
+    assert len(learnt.train_scores) == 60
+    assert len(learnt.pseudo_labels.labels) == (labels == -1).sum() > 12
+    unseen, new_truth = large_photos(40, 12, seed=1)
+    assert roc_auc_score(new_truth, learnt.model.score(unseen)) > 0.9
