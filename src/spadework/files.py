@@ -10,6 +10,12 @@ from typing import BinaryIO
 from spadework.errors import DataError
 
 
+def refuse_to_replace(path: Path, *, force: bool) -> None:
+    """Refuse to write over a file, unless that is wanted."""
+    if path.exists() and not force:
+        raise DataError(f"{path} exists and is left as it is; give --force to replace it")
+
+
 def write_whole(target: Path, content: bytes) -> None:
     """Write content to a file, whole or not at all; see `open_whole`."""
     try:

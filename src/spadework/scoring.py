@@ -15,7 +15,7 @@ import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
-from spadework.files import open_whole
+from spadework.files import open_whole, refuse_to_replace
 from spadework.progress import progress
 from spadework.table_model import ANOMALY, SCORE, TableModel
 from spadework.tables.reading import STDIN, open_table
@@ -162,12 +162,12 @@ def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
         raise DataError(f"{out} is a folder; name a file in it")
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent}; make it first")
-    _refuse_to_replace(path, force=force)
+    refuse_to_replace(path, force=force)
     try:
         with open_whole(path) as file:
             with _Writer(file, suffix) as writer:
                 yield writer.write
-            _refuse_to_replace(path, force=force)
+            refuse_to_replace(path, force=force)
     except DataError:
         raise
     except OSError as error:
@@ -175,11 +175,6 @@ def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
             f"{out} could not be written: {error.strerror or error}. Make room or choose "
             f"another place"
         ) from error
-
-
-def _refuse_to_replace(path: Path, *, force: bool) -> None:
-    if path.exists() and not force:
-        raise DataError(f"{path} exists and is left as it is; give --force to replace it")
 
 
 class _Writer:

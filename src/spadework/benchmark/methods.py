@@ -109,33 +109,23 @@ def _paper(seed: int, ablation: str | None = None, **parameters: Any) -> Anomaly
 
 
 def _photos(name: str, **parameters: Any) -> Make:
-    """Return a maker of ImageSPADE with ``module.Class`` as its learner."""
+    """Return a maker of ImageSPADE with ``module.Class`` as its learner.
+
+    A learner that trains a network has options; it trains fewer steps here.
+    """
 
     def make(seed: int) -> AnomalyDetector:
         from spadework.images.detector import ImageSPADE
 
-        return ImageSPADE(learner=_learner(name)(**parameters), random_state=seed)
+        module, class_name = name.split(".")
+        cls = getattr(import_module(f"spadework.images.{module}"), class_name)
+        learner = cls(**parameters)
+        if hasattr(learner, "options"):
+            options = replace(learner.options, max_epochs=PHOTO_EPOCHS)
+            learner = replace(learner, options=options)
+        return ImageSPADE(learner=learner, random_state=seed)
 
     return make
-
-
-def _trained_photos(name: str, **parameters: Any) -> Make:
-    """Return the same for a learner that trains a network, with fewer steps."""
-
-    def make(seed: int) -> AnomalyDetector:
-        from spadework.images.detector import ImageSPADE
-
-        learner = _learner(name)(**parameters)
-        options = replace(learner.options, max_epochs=PHOTO_EPOCHS)
-        return ImageSPADE(learner=replace(learner, options=options), random_state=seed)
-
-    return make
-
-
-def _learner(name: str) -> Any:
-    """Import ``module.Class`` from the image learners."""
-    module, class_name = name.split(".")
-    return getattr(import_module(f"spadework.images.{module}"), class_name)
 
 
 def _baseline(name: str, **parameters: Any) -> Make:
@@ -194,7 +184,7 @@ _SPADES = [
         _paper,
         _ALL,
         "SPADE",
-        make_images=_trained_photos("paper.PaperLearner"),
+        make_images=_photos("paper.PaperLearner"),
     ),
     Method("spade_network", "SPADE, network", partial(_spade, learner="network"), _ALL),
 ]
@@ -206,7 +196,7 @@ _PAPER_BASELINES = [
         _supervised(),
         _PNU,
         "Supervised",
-        make_images=_trained_photos("baselines.SupervisedLearner"),
+        make_images=_photos("baselines.SupervisedLearner"),
     ),
     Method(
         "negative_supervised",
@@ -214,7 +204,7 @@ _PAPER_BASELINES = [
         _supervised(unlabeled="normal"),
         _PU,
         "Negative Supervised",
-        make_images=_trained_photos("baselines.SupervisedLearner", unlabeled="normal"),
+        make_images=_photos("baselines.SupervisedLearner", unlabeled="normal"),
     ),
     Method("occ", "OCC", _one_class(), _NU, "OCC"),
     Method(
@@ -223,7 +213,7 @@ _PAPER_BASELINES = [
         _one_class(unlabeled="normal"),
         _ALL,
         "Negative OCC",
-        make_images=_trained_photos("baselines.OneClassLearner"),
+        make_images=_photos("baselines.OneClassLearner"),
     ),
     Method(
         "srr",
@@ -231,7 +221,7 @@ _PAPER_BASELINES = [
         _baseline("srr.SRR"),
         _ALL,
         "Unsupervised OCC",
-        make_images=_trained_photos("baselines.OneClassLearner", refined=True),
+        make_images=_photos("baselines.OneClassLearner", refined=True),
     ),
     Method("vime", "VIME", _baseline("vime.VIME"), _PNU, "VIME"),
     Method("dann", "DANN", _baseline("dann.DANN"), _PNU, "DANN"),
@@ -282,7 +272,7 @@ _FOR_PHOTOS = [
         None,
         _PNU,
         "FixMatch",
-        make_images=_trained_photos("fixmatch.FixMatchLearner"),
+        make_images=_photos("fixmatch.FixMatchLearner"),
     ),
     Method(
         "linear",

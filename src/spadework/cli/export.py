@@ -15,10 +15,10 @@ from spadework.cli.models import (
     Sources,
     load_any,
     refuse_folders,
-    refuse_to_replace,
     source_of,
 )
 from spadework.cli.pictures import export_pictures, refuse_options
+from spadework.files import refuse_to_replace
 
 
 def export(

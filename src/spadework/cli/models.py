@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spadework.errors import InputError, ModelFileError
+from spadework.files import refuse_to_replace
 
 if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
@@ -52,10 +53,7 @@ def new_folder(folder: Path, *, force: bool) -> Path:
     target = folder / MODEL_FILE
     if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise InputError(f"{folder} is a file; name a folder for the model")
-    if target.exists() and not force:
-        raise InputError(
-            f"{target} exists and is left as it is; give --force to replace it"
-        )
+    refuse_to_replace(target, force=force)
     return target
 
 
@@ -73,12 +71,6 @@ def save_into(target: Path, model: "TableModel | ImageSPADE") -> None:
             with suppress(OSError):
                 folder.rmdir()
         raise
-
-
-def refuse_to_replace(out: Path, *, force: bool) -> None:
-    """Refuse to write over a file, unless that is wanted."""
-    if out.exists() and not force:
-        raise InputError(f"{out} exists and is left as it is; give --force to replace it")
 
 
 def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":

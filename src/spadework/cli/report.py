@@ -16,10 +16,10 @@ from spadework.cli.models import (
     Sources,
     load_any,
     refuse_folders,
-    refuse_to_replace,
     source_of,
 )
 from spadework.cli.pictures import refuse_options, report_pictures
+from spadework.files import refuse_to_replace
 
 
 def report(

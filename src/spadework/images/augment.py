@@ -124,7 +124,7 @@ def _channels_last(images: Tensor) -> tuple[int, int, int, int]:
 
 
 def _affine(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Turn, shear and move photos; what comes in is mirrored."""
+    """Turn, shear and move photos."""
     turn = math.radians(STRONG_ANGLE)
     angle = uniform(images, -turn, turn, generator)
     shear = uniform(images, -STRONG_SHEAR, STRONG_SHEAR, generator)
@@ -133,8 +133,12 @@ def _affine(images: Tensor, generator: torch.Generator) -> Tensor:
     x, y = (uniform(images, -reach, reach, generator) for _ in range(2))
     cos, sin = angle.cos(), angle.sin()
     rows = [torch.stack([cos, shear - sin, x]), torch.stack([sin, cos, y])]
-    matrix = torch.stack(rows).permute(2, 0, 1)  # (n_images, 2, 3)
-    grid = functional.affine_grid(matrix, list(images.shape), align_corners=False)
+    return warp(images, torch.stack(rows).permute(2, 0, 1))
+
+
+def warp(images: Tensor, matrices: Tensor) -> Tensor:
+    """Show photos through affine maps, (n_images, 2, 3); what comes in is mirrored."""
+    grid = functional.affine_grid(matrices, list(images.shape), align_corners=False)
     return functional.grid_sample(
         images, grid, padding_mode="reflection", align_corners=False
     )

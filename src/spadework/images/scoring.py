@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
-from spadework.files import open_whole, write_whole
+from spadework.files import open_whole, refuse_to_replace, write_whole
 from spadework.images.contract import Floats, Pixels
 from spadework.images.detector import ImageSPADE, patch_model
 from spadework.images.heat import as_picture, heat_range, overlay
@@ -157,8 +157,7 @@ def _open_table(out: Path | str, *, force: bool) -> Iterator[Any]:
         raise DataError(f"{out} is a folder; name a file in it")
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent}; make it first")
-    if path.exists() and not force:
-        raise DataError(f"{path} exists and is left as it is; give --force to replace it")
+    refuse_to_replace(path, force=force)
     with open_whole(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(

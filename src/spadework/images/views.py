@@ -7,7 +7,8 @@ import math
 from typing import NamedTuple
 
 from torch import Tensor, rot90
-from torch.nn import functional
+
+from spadework.images.augment import warp
 
 
 class _Tilt(NamedTuple):
@@ -33,14 +34,8 @@ def show(images: Tensor, view: int) -> Tensor:
 
 
 def _tilt(images: Tensor, tilt: _Tilt) -> Tensor:
-    """Turn, zoom and move photos; what comes in is mirrored."""
+    """Turn, zoom and move photos."""
     angle = math.radians(tilt.degrees)
     cos, sin = math.cos(angle) / tilt.zoom, math.sin(angle) / tilt.zoom
     matrix = images.new_tensor([[cos, -sin, tilt.shift], [sin, cos, -tilt.shift]])
-    grid = functional.affine_grid(
-        matrix.expand(len(images), 2, 3), list(images.shape), align_corners=False
-    )
-    tilted = functional.grid_sample(
-        images, grid, padding_mode="reflection", align_corners=False
-    )
-    return tilted.round().clamp(0, 255)
+    return warp(images, matrix.expand(len(images), 2, 3)).round().clamp(0, 255)
