@@ -16,8 +16,9 @@ ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
 
 PUBLISHED_ALPHA = 1.0
 
-PHOTO_EPOCHS = 16
-"""Epochs of 256 steps that networks train on photos here; 256 of them as published."""
+PHOTO_STEPS = 4096
+"""Steps that networks train on photos here, at most; CutPaste's authors take 16 times
+as many."""
 
 _PNU, _PU, _NU = ("PNU",), ("PNU", "PU"), ("PNU", "NU")
 _ALL = ("PNU", "PU", "NU")
@@ -111,7 +112,7 @@ def _paper(seed: int, ablation: str | None = None, **parameters: Any) -> Anomaly
 def _photos(name: str, **parameters: Any) -> Make:
     """Return a maker of ImageSPADE with ``module.Class`` as its learner.
 
-    A learner that trains a network has options; it trains fewer steps here.
+    A learner that trains a network has options; each trains the same number of steps.
     """
 
     def make(seed: int) -> AnomalyDetector:
@@ -121,7 +122,8 @@ def _photos(name: str, **parameters: Any) -> Make:
         cls = getattr(import_module(f"spadework.images.{module}"), class_name)
         learner = cls(**parameters)
         if hasattr(learner, "options"):
-            options = replace(learner.options, max_epochs=PHOTO_EPOCHS)
+            n_epochs = PHOTO_STEPS // learner.options.epoch_steps
+            options = replace(learner.options, max_epochs=n_epochs)
             learner = replace(learner, options=options)
         return ImageSPADE(learner=learner, random_state=seed)
 
