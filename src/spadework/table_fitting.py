@@ -13,11 +13,12 @@ from spadework.errors import DataError, InputError
 from spadework.labels import UNLABELED, count_labels
 from spadework.table_model import RESULTS, Reference, TableModel, name_rows
 from spadework.tables.batches import common_schema
-from spadework.tables.columns import count_stated
+from spadework.tables.columns import Column
 from spadework.tables.databases import is_database
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import read_table
+from spadework.tables.values import Values, plain
 
 MAX_FEATURES = 2_000
 """Features of a table, at most: memory and model files grow with their square."""
@@ -127,7 +128,7 @@ class FitPlan:
     def stated(self) -> dict[str, int]:
         """How many values are missing because that was said, by column if there are."""
         found = {
-            column.name: count_stated(column, self.table.column(column.name))
+            column.name: _count_stated(column, self.table.column(column.name))
             for column in self.encoder.columns
             if column.missing
         }
@@ -248,6 +249,13 @@ def _refuse_result_names(keys: Sequence[str]) -> None:
             f"scores are written as {', '.join(RESULTS)}; give the key column "
             f"{taken[0]} another name"
         )
+
+
+def _count_stated(column: Column, array: Values) -> int:
+    """Count values that are missing only because a user said that they mean that."""
+    read = column.read(array)
+    lost = np.isnan(read) if isinstance(read, np.ndarray) else np.asarray(read.is_null())
+    return int((lost & np.asarray(plain(array).is_valid())).sum())
 
 
 def _remember(

@@ -112,6 +112,13 @@ def test_a_date_is_told_by_its_day_weekday_and_hour():
     ]
 
 
+def test_a_day_that_is_very_far_off_is_a_date():
+    values = pa.array([*(NOON.date() for _ in range(N)), dt.date(9999, 12, 31)])
+    column = column_of(values)
+    assert column.show(values)[-1] == "9999-12-31"
+    np.testing.assert_array_equal(column.encode(values), column.encode(to_text(values)))
+
+
 def test_times_with_a_zone_are_the_same_moment_in_every_zone():
     values = pa.array([NOON + dt.timedelta(hours=i) for i in range(N)], "timestamp[us]")
     column = column_of(values)

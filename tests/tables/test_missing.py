@@ -16,7 +16,7 @@ from spadework.tables.reading import read_table
 from spadework.tables.words import put_into_words
 
 N = 60
-STATED = ["?", "unknown", "-999", "1900-01-01", "false alarm"]
+STATED = ["?", "unknown", "-999", "1900-01-01", "9999-12-31"]
 DAYS = [dt.date(2024, 3, 1) + dt.timedelta(days=i) for i in range(N)]
 
 
@@ -57,7 +57,14 @@ def test_a_stated_number_is_missing_however_it_is_written(values):
 
 @pytest.mark.parametrize(
     "first",
-    [dt.date(1900, 1, 1), dt.datetime(1900, 1, 1), "1900-01-01", "1900-01-01 00:00"],
+    [
+        dt.date(1900, 1, 1),
+        dt.date(9999, 12, 31),
+        dt.datetime(1900, 1, 1),
+        "1900-01-01",
+        "1900-01-01 00:00",
+        "9999-12-31T00:00:00",
+    ],
 )
 def test_a_stated_day_is_missing_however_it_is_written(first):
     others = {

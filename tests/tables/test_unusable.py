@@ -5,11 +5,14 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spadework.errors import InputError
 from spadework.table_fitting import plan_table
 from spadework.tables.encoding import fit_encoder
 from spadework.tables.unusable import ColumnsError
+from spadework.tables.values import find_no_dates, plain, to_days
 
 N = 60
 OTHER = np.linspace(0, 1, N) ** 2
@@ -81,7 +84,8 @@ def test_a_column_of_what_was_said_to_mean_missing_has_no_values():
 
 def test_what_a_delimiter_at_the_end_of_lines_makes_is_left_out():
     encoder = fit_encoder(pa.table({"x": OTHER, "": pa.nulls(N)}))
-    assert encoder.ignored == (("", "it has neither a name nor values"),)
+    ((name, why),) = encoder.ignored
+    assert (name, why[:33]) == ("", "it has neither a name nor values:")
 
 
 def test_empty_labels_keys_and_ignored_columns_are_fine():
@@ -162,9 +166,35 @@ def test_very_many_columns_of_two_kinds_do_not_flood_the_screen():
     assert len(said) < 1500
 
 
-def test_an_impossible_date_is_no_date():
-    said = refusal({"at": with_word(DATES, "0000-00-00")})
-    assert "no date, such as '0000-00-00' in row 7" in said
+@pytest.mark.parametrize(
+    "wrong",
+    ["0000-00-00", "2024-02-30", "2024-02-30 12:00", "2024-03-01 25:00", "2024-3-1"],
+)
+def test_an_impossible_date_is_no_date(wrong):
+    said = refusal({"at": with_word(DATES, wrong)})
+    assert f"1 of its values are no date, such as '{wrong}' in row 7" in said
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30)).map(str),
+            st.from_regex(r"\d{4}-\d\d-\d\d([T ]\d\d(:\d\d){0,2})?", fullmatch=True),
+            st.text(max_size=12),
+        ),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_a_text_is_no_date_exactly_if_it_cannot_be_read_as_one(texts):
+    known = plain(pa.array(texts)).drop_null()
+    for text, wrong in zip(known, find_no_dates(known), strict=True):
+        try:
+            to_days(pa.array([text.as_py()]))
+        except pa.ArrowException:
+            assert wrong
+        else:
+            assert not wrong
 
 
 @pytest.mark.parametrize(

@@ -276,13 +276,6 @@ class DateColumn:
 Column = NumberColumn | CategoryColumn | DateColumn
 
 
-def count_stated(column: Column, array: Values) -> int:
-    """Count values that are missing only because a user said that they mean that."""
-    read = column.read(array)
-    lost = np.isnan(read) if isinstance(read, np.ndarray) else np.asarray(read.is_null())
-    return int((lost & np.asarray(plain(array).is_valid())).sum())
-
-
 def _check_missing(column: Column) -> None:
     """Refuse values that mean missing unless they are given as text."""
     stated = column.missing

@@ -116,30 +116,20 @@ def fit_encoder(
     ColumnsError
         If columns have no value, or hold numbers or dates and other values.
     """
-    columns: list[Column] = []
-    ignored: list[Ignored] = []
-    empty: list[Empty] = []
-    mixed: list[Mixed] = []
-    for name in table.column_names:
-        if name in leave_out:
-            continue
-        fitted = fit_column(
+    fitted = [
+        fit_column(
             name, table.column(name), as_category=name in categories, missing=missing
         )
-        if isinstance(fitted, Ignored):
-            ignored.append(fitted)
-        elif isinstance(fitted, Mixed):
-            mixed.append(fitted)
-        elif not isinstance(fitted, Empty):
-            columns.append(fitted)
-        elif name:
-            empty.append(fitted)
-        else:
-            # What a delimiter at the end of each line makes.
-            ignored.append(Ignored(name, "it has neither a name nor values"))
+        for name in table.column_names
+        if name not in leave_out
+    ]
+    empty = [each for each in fitted if isinstance(each, Empty)]
+    mixed = [each for each in fitted if isinstance(each, Mixed)]
     if empty or mixed:
         raise ColumnsError(empty, mixed, table.num_rows)
+    columns = tuple(each for each in fitted if isinstance(each, Column))
+    ignored = tuple(each for each in fitted if isinstance(each, Ignored))
     if not columns:
         why = "; ".join(f"{each.name}: {each.why}" for each in ignored[:_SHOWN])
         raise InputError(f"no column is left to learn from ({why or 'there is none'})")
-    return TableEncoder(tuple(columns), tuple(ignored))
+    return TableEncoder(columns, ignored)

@@ -68,7 +68,7 @@ def fit_column(
 ) -> Column | Ignored | Empty | Mixed:
     """Fit the encoding of one column, or say why there is none."""
     if column.null_count == len(column):
-        return Empty(name)
+        return _empty(name)
     if not _is_plain(value_type(column.type)):
         return Ignored(name, f"values of type {column.type} are not understood")
     missing = tuple(missing)
@@ -76,7 +76,7 @@ def fit_column(
     kind = array.type
     n_valid = len(array) - array.null_count
     if n_valid == 0:
-        return Empty(name)
+        return _empty(name)
     n_distinct = pc.count_distinct(array, mode="only_valid").as_py()
     if n_distinct == 1 and n_valid == len(array):
         return Ignored(name, "it has one value only")
@@ -87,6 +87,13 @@ def fit_column(
     if is_text(kind):
         return _fit_text(name, array, n_distinct, missing)
     return _fit_number(name, array, n_distinct, missing)
+
+
+def _empty(name: str) -> Empty | Ignored:
+    """Return a column without values; one without a name is no column to speak of."""
+    if name:
+        return Empty(name)
+    return Ignored(name, "it has neither a name nor values: lines end in a delimiter")
 
 
 def _blank(column: Values, missing: Sequence[str]) -> pa.Array:
@@ -142,7 +149,7 @@ def _fit_number(
     values = blank_numbers(values, decimal, missing)
     known = values[np.isfinite(values)]
     if not len(known):
-        return Empty(name)
+        return _empty(name)
     low, high = known.min(), known.max()
     offset = float(low) if abs(low) > 1e4 * (high - low) else 0.0
     is_truth = bool(((known == 0) | (known == 1)).all())
@@ -157,11 +164,13 @@ def _fit_number(
     )
 
 
-def _fit_date(name: str, array: pa.Array, missing: tuple[str, ...]) -> DateColumn | Empty:
+def _fit_date(
+    name: str, array: pa.Array, missing: tuple[str, ...]
+) -> DateColumn | Ignored | Empty:
     days = to_days(array, missing)
     known = days[~np.isnan(days)]
     if not len(known):
-        return Empty(name)
+        return _empty(name)
     origin = float(np.floor(known.min()))
     return DateColumn(
         name,
@@ -229,7 +238,7 @@ def _find_decimal(name: str, known: pa.Array, least_share: float) -> str | None:
     _refuse_groups(name, known, are_numbers[POINT].mean(), least_share)
     if (are_numbers[POINT] | are_numbers[COMMA]).mean() < least_share:
         return None
-    words = known.filter(pa.array(~are_numbers[decimal]))
+    words = known.filter(pa.array(np.isnan(numbers[decimal])))
     other = find_other_decimal(words, decimal)
     if other is not None:
         raise InputError(

@@ -29,12 +29,15 @@ _NUMBER = {
     POINT: r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
     COMMA: r"^[+-]?((\d{1,3}([. \x{a0}\x{202f}]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
 }
-_DATE = r"^\s*\d{4}-\d\d-\d\d"
+_DATE = (
+    r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+    r"([T ]([01]\d|2[0-3])(:?[0-5]\d){0,2}(\.\d*)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+)
 _GROUP_MARKS = r"[. \x{a0}\x{202f}]"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
 _TEXT = pa.large_string()
 _EXACT = 2.0**53
-_DAY = 86_400
+_DAY, _DAY_LETTERS = 86_400, len("2024-03-01")
 
 
 def to_numbers(
@@ -57,8 +60,10 @@ def blank_numbers(
     values: NDArray[np.float64], decimal: str, missing: Sequence[str]
 ) -> NDArray[np.float64]:
     """Return numbers, (n_rows,), with NaN for those that mean missing."""
+    if not missing:
+        return values
     stated = _match_numbers(pa.array(missing, type=_TEXT), decimal).drop_null()
-    return np.where(np.isin(values, stated), np.nan, values) if len(stated) else values
+    return np.where(np.isin(values, stated), np.nan, values)
 
 
 def to_text(array: Values, missing: Sequence[str] = ()) -> pa.Array:
@@ -81,7 +86,7 @@ def to_days(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
     if array.null_count == len(array):
         return np.full(len(array), np.nan)
     stamps = array.cast(pa.timestamp("us"), safe=False)
-    ticks = stamps.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    ticks = stamps.cast(pa.int64()).cast(pa.float64(), safe=False)
     days = np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
     return np.where(np.isin(days, _moments(missing)), np.nan, days) if missing else days
 
@@ -145,10 +150,11 @@ def find_words(
     array: Values, values: NDArray[np.float64], missing: Sequence[str] = ()
 ) -> NDArray[np.bool_]:
     """Tell text that is not missing and was read as no number, (n_rows,)."""
-    lost = np.isnan(values)
-    if not is_text(value_type(array.type)) or not lost.any():
+    if not is_text(value_type(array.type)) or not np.isnan(values).any():
         return np.zeros(len(values), dtype=bool)
-    return lost & plain(array, missing).is_valid().to_numpy(zero_copy_only=False)
+    return np.isnan(values) & plain(array, missing).is_valid().to_numpy(
+        zero_copy_only=False
+    )
 
 
 def find_other_decimal(words: pa.Array, decimal: str) -> str | None:
@@ -161,20 +167,18 @@ def find_other_decimal(words: pa.Array, decimal: str) -> str | None:
 
 def find_no_dates(text: pa.Array) -> NDArray[np.bool_]:
     """Tell text that is no point in time, (n_rows,)."""
-    encoded = text.dictionary_encode()
-    names = encoded.dictionary
-    wrong = ~_like_dates(names)
-    wrong[~wrong] = _find_unreadable(names.filter(pa.array(~wrong)))
-    return wrong[encoded.indices.to_numpy(zero_copy_only=False)]
-
-
-def _like_dates(text: pa.Array) -> NDArray[np.bool_]:
-    """Tell text that starts as an ISO date does, (n_rows,)."""
-    return pc.match_substring_regex(text, _DATE).to_numpy(zero_copy_only=False)
+    text = pc.utf8_trim_whitespace(text)
+    wrong = ~pc.match_substring_regex(text, _DATE).to_numpy(zero_copy_only=False)
+    days = pc.utf8_slice_codeunits(text.filter(pa.array(~wrong)), 0, _DAY_LETTERS)
+    encoded = days.dictionary_encode()  # there are fewer days than points in time
+    no_days = _find_unreadable(encoded.dictionary)
+    wrong[~wrong] = no_days[encoded.indices.to_numpy(zero_copy_only=False)]
+    wrong[~wrong] = _find_unreadable(text.filter(pa.array(~wrong)))
+    return wrong
 
 
 def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
-    """Tell text that cannot be read as points in time, by halves; (n_rows,)."""
+    """Tell what looks like a date and is none, such as February 30; (n_rows,)."""
     try:
         to_days(text)
     except pa.ArrowException:
