@@ -243,6 +243,33 @@ def test_a_loaded_model_is_the_same_model(saved, tmp_path):
     assert (tmp_path / "again.spade").read_bytes() == saved.read_bytes()
 
 
+def test_a_loaded_model_knows_what_was_said_to_mean_missing(tmp_path):
+    def with_place(place):
+        table = payments(seed=2)
+        places = [place, *table.column("place").to_pylist()[1:]]
+        return table.set_column(2, "place", pa.array(places))
+
+    options = {"label": "status", "label_map": MAP, "keys": ["id"]}
+    model = fit_table(with_place("?"), missing=["?"], detector=small(), **options)
+    save(model, tmp_path / "model.spade")
+    loaded = load(tmp_path / "model.spade")
+    expected = columns_of(model.score(with_place(None)))
+    assert columns_of(loaded.score(with_place("?"))) == expected
+    assert columns_of(loaded.score(with_place("!"))) != expected
+
+
+def test_a_model_saved_before_values_could_be_said_to_mean_missing_is_the_same(saved):
+    from test_persistence import find, rewrite
+
+    def change(header, arrays):
+        for column in find(header["model"], "TableEncoder")["columns"]["$tuple"]:
+            del column["state"]["missing"]
+
+    rewrite(saved, change)
+    table = payments(100, seed=2)
+    assert load(saved).score(table).equals(fitted().score(table))
+
+
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.99])
 def test_a_changed_byte_is_refused(saved, share):
     content = bytearray(saved.read_bytes())
@@ -259,6 +286,9 @@ def test_a_changed_byte_is_refused(saved, share):
         ("NumberColumn", "fill", {"$float": "nan"}),
         ("CategoryColumn", "n_common", 99),
         ("DateColumn", "origin", {"$float": "inf"}),
+        ("NumberColumn", "missing", "?"),
+        ("CategoryColumn", "missing", {"$tuple": [0]}),
+        ("DateColumn", "missing", {"$tuple": [None]}),
         ("TableEncoder", "columns", {"$tuple": []}),
         ("TableModel", "nonsense", 1),
     ],

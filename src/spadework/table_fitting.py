@@ -1,6 +1,6 @@
 """Fit a model on a table as it is: read it, say what will be learnt, and learn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,12 @@ from spadework.errors import DataError, InputError
 from spadework.labels import UNLABELED, count_labels
 from spadework.table_model import RESULTS, Reference, TableModel, name_rows
 from spadework.tables.batches import common_schema
-from spadework.tables.columns import NumberColumn
+from spadework.tables.columns import Column
 from spadework.tables.databases import is_database
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import read_table
+from spadework.tables.values import Values, plain
 
 MAX_FEATURES = 2_000
 """Features of a table, at most: memory and model files grow with their square."""
@@ -39,6 +40,7 @@ def fit_table(
     keys: Sequence[str] = (),
     ignore: Sequence[str] = (),
     categories: Sequence[str] = (),
+    missing: Sequence[Any] = (),
     query: str | None = None,
     unlabeled: Any = None,
     detector: SPADE | None = None,
@@ -58,6 +60,9 @@ def fit_table(
         Further columns not to learn from.
     categories : sequence of str
         Columns that are categories though they look like numbers.
+    missing : sequence
+        Values that mean missing, besides empty cells, NaN, "NA", "n/a" and "null", in
+        every column that is learnt from. A number is meant as one, however written.
     query : str, optional
         What to ask a database.
     unlabeled : source, optional
@@ -73,6 +78,7 @@ def fit_table(
         keys=keys,
         ignore=ignore,
         categories=categories,
+        missing=missing,
         query=query,
         unlabeled=unlabeled,
     )
@@ -111,23 +117,33 @@ class FitPlan:
                 for role, names in self.encoder.roles.items()
             ),
             *([f"decimal commas: {_shorten(commas)}"] if commas else []),
-            *self._words_among_numbers(),
+            *self._stated_lines(),
             *(
                 f"left out: {each.name or '(no name)'}: {each.why}"
                 for each in self.encoder.ignored
             ),
         ]
 
-    def _words_among_numbers(self) -> Iterator[str]:
-        """Say which columns of numbers hold words, and that these count as missing."""
-        for column in self.encoder.columns:
-            if isinstance(column, NumberColumn) and column.as_text:
-                words = column.find_words(self.table.column(column.name))
-                if words:
-                    yield (
-                        f"no number: {len(words):,} values of {column.name}, such as "
-                        f"{words[0][:40]!r}; they count as missing"
-                    )
+    @property
+    def stated(self) -> dict[str, int]:
+        """How many values are missing because that was said, by column if there are."""
+        found = {
+            column.name: _count_stated(column, self.table.column(column.name))
+            for column in self.encoder.columns
+            if column.missing
+        }
+        return {name: count for name, count in found.items() if count}
+
+    def _stated_lines(self) -> list[str]:
+        """Say how many values were said to mean missing, if any were."""
+        if not any(column.missing for column in self.encoder.columns):
+            return []
+        found = self.stated
+        by_column = _shorten([f"{name} {count:,}" for name, count in found.items()])
+        return [
+            f"said to be missing: {sum(found.values()):,} values"
+            + f" ({by_column})" * bool(found)
+        ]
 
     def fit(self, detector: SPADE) -> TableModel:
         """Encode the table and fit a detector on it."""
@@ -152,6 +168,7 @@ def plan_table(
     keys: Sequence[str] = (),
     ignore: Sequence[str] = (),
     categories: Sequence[str] = (),
+    missing: Sequence[Any] = (),
     query: str | None = None,
     unlabeled: Any = None,
 ) -> FitPlan:
@@ -167,7 +184,12 @@ def plan_table(
         table = _with_unlabeled(table, read_table(unlabeled, types=stay_text), label)
     mapping = None if label_map is None else by_text(label_map)
     labels = read_label_column(table, label, mapping)
-    encoder = fit_encoder(table, leave_out=[label, *keys, *ignore], categories=categories)
+    encoder = fit_encoder(
+        table,
+        leave_out=[label, *keys, *ignore],
+        categories=categories,
+        missing=[str(value) for value in missing],
+    )
     _refuse_too_wide(encoder)
     return FitPlan(table, encoder, labels, label, mapping, tuple(keys))
 
@@ -227,6 +249,13 @@ def _refuse_result_names(keys: Sequence[str]) -> None:
             f"scores are written as {', '.join(RESULTS)}; give the key column "
             f"{taken[0]} another name"
         )
+
+
+def _count_stated(column: Column, array: Values) -> int:
+    """Count values that are missing only because a user said that they mean that."""
+    read = column.read(array)
+    lost = np.isnan(read) if isinstance(read, np.ndarray) else np.asarray(read.is_null())
+    return int((lost & np.asarray(plain(array).is_valid())).sum())
 
 
 def _remember(

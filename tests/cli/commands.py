@@ -47,8 +47,8 @@ def assert_refused(done, *words):
 
 def make_place(folder):
     """Put payments, in three formats, and a model of them into a folder."""
-    with_empty = payments().append_column("empty", pa.nulls(240))
-    pa_csv.write_csv(with_empty, folder / "payments.csv")
+    with_same = payments().append_column("same", pa.array(["x"] * 240))
+    pa_csv.write_csv(with_same, folder / "payments.csv")
     pa_csv.write_csv(payments(300, seed=3), folder / "new.csv")
     pa_parquet.write_table(payments(300, seed=3), folder / "new.parquet")
     done = run("fit", "payments.csv", *FIT, "-o", "model", "--json", cwd=folder)

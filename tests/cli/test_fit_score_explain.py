@@ -1,6 +1,7 @@
 """The installed command fits, scores and explains a table, and refuses what it cannot."""
 
 import json
+import shlex
 
 import numpy as np
 import pyarrow.csv as pa_csv
@@ -97,9 +98,66 @@ def test_explain_puts_a_row_of_ones_choice_into_words(place):
     assert "nearest labeled in training: id " in done.stdout
 
 
-def test_a_column_without_values_is_left_out_and_said(place):
-    assert "left out: empty: it has no values" in (place / "fit.txt").read_text()
-    assert "empty" in json.loads((place / "fit.json").read_text())["ignored"]
+def test_a_column_of_one_value_is_left_out_and_said(place):
+    assert "left out: same: it has one value only" in (place / "fit.txt").read_text()
+    assert "same" in json.loads((place / "fit.json").read_text())["ignored"]
+
+
+def test_delimiters_at_the_end_of_lines_do_no_harm(place, tmp_path):
+    for name in ("payments.csv", "new.csv"):
+        lines = (place / name).read_text().splitlines()
+        (tmp_path / name).write_text("".join(f"{line},\n" for line in lines))
+    done = run("fit", "payments.csv", *FIT, "-o", "model", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "left out: (no name): it has neither a name nor values" in done.stderr
+    done = run("score", "model", "new.csv", "-o", "s.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def messy(path, seed=0):
+    """Write payments with words among numbers and dates, and a column without values."""
+    names = [*payments().column_names, "late fee"]
+    rows = [[*map(str, row.values()), ""] for row in payments(seed=seed).to_pylist()]
+    for row in rows[5::60]:
+        row[1], row[4] = "not known", "pending"
+    rows[3][3] = "-999"
+    rows = [["" if cell == "None" else cell for cell in row] for row in rows]
+    path.write_text("\n".join(map(",".join, [names, *rows])) + "\n")
+    return names, rows
+
+
+def test_a_messy_table_is_fitted_with_the_options_that_the_refusal_gives(tmp_path):
+    names, rows = messy(tmp_path / "messy.csv")
+    fit = ("fit", "messy.csv", *FIT, "-o", "model")
+    done = run(*fit, cwd=tmp_path)
+    assert_refused(
+        done,
+        "column late fee has no value in any of the 240 rows",
+        "column amount: 4 of its values are no number, such as 'not known' in row 5",
+        "column at: 4 of its values are no date, such as 'pending' in row 5",
+        "--ignore 'late fee'",
+        "--missing 'not known' --missing pending",
+        "--category amount --category at",
+        "--ignore amount --ignore at",
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["messy.csv"]
+    given = shlex.split("--ignore 'late fee' --missing 'not known' --missing pending")
+    done = run(*fit, *given, "--missing", "-999", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "said to be missing: 9 values (amount 4, rate 1, at 4)" in done.stderr
+    assert json.loads(done.stdout)["missing"] == {"amount": 4, "rate": 1, "at": 4}
+
+    other = [names[::-1], *(row[::-1] for row in rows)]
+    (tmp_path / "other.csv").write_text("\n".join(map(",".join, other)) + "\n")
+    blank = {"not known", "pending", "-999"}
+    plain = [["" if cell in blank else cell for cell in row] for row in rows]
+    (tmp_path / "plain.csv").write_text("\n".join(map(",".join, [names, *plain])) + "\n")
+    scores = []
+    for name in ("messy", "other", "plain"):
+        done = run("score", "model", f"{name}.csv", "-o", f"{name}-s.csv", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        scores.append((tmp_path / f"{name}-s.csv").read_bytes())
+    assert scores[1:] == scores[:-1]
 
 
 def as_europeans_write(path):
@@ -167,7 +225,18 @@ BAD_TABLES = {
         LINES.replace("ok", "fine"),
         ["no entry for 'fine'", "--map"],
     ),
-    "no values at all": ("id,a,b,status\n1,,,fraud\n2,,,ok\n3,,,\n", ["no values"]),
+    "a column without values": (
+        "id,amount,b c,status\n1,2.5,,fraud\n2,3.5,,ok\n3,4.5,,\n",
+        ["column b c has no value in any of the 3 rows", "--ignore 'b c'"],
+    ),
+    "no values at all": (
+        "id,a,b,status\n1,,,fraud\n2,,,ok\n3,,,\n",
+        ["2 columns have no value", "--ignore a --ignore b"],
+    ),
+    "a word among numbers": (
+        LINES.replace("3.5", "a lot"),
+        ["column amount: 1 of its values", "'a lot' in row 1", "--missing 'a lot'"],
+    ),
     "ten thousand columns": (wide, ["10,000 columns", "at most"]),
     "nothing": ("", ["is empty"]),
     "a header only": ("id,amount,status\n", ["no rows"]),

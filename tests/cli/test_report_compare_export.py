@@ -71,18 +71,28 @@ def test_a_refit_takes_old_labels_and_new_rows(folder):
         assert facts["census"][kind] == before["census"][kind]
 
 
-def test_a_refit_takes_new_rows_of_other_types_and_says_what_is_no_number(folder):
+def test_a_refit_takes_new_rows_with_words_once_they_are_said_to_mean_missing(folder):
     header, *lines = (folder / "new.csv").read_text().splitlines()
     rows = [line.split(",") for line in lines]
     for row in rows[:7]:
         row[2] = "pending"
     (folder / "words.csv").write_text("\n".join([header, *map(",".join, rows)]) + "\n")
     loud = [each for each in FIT if each != "--quiet"]
-    done = run(
-        *("fit", "old.csv", "--unlabeled", "words.csv", *loud, "-o", "model-4"),
-        cwd=folder,
+    fit = ("fit", "old.csv", "--unlabeled", "words.csv", *loud, "-o", "model-4")
+    refused = run(*fit, cwd=folder, code=1).stderr
+    assert "amount: 7 of its values are no number, such as 'pending' in row 6,000" in (
+        refused
     )
-    assert "7 values of amount, such as 'pending'; they count as missing" in done.stderr
+    assert not (folder / "model-4").exists()
+    done = run(*fit, "--missing", "pending", cwd=folder)
+    assert "said to be missing: 7 values (amount 7)" in done.stderr
+    for command in (
+        ("explain", "model-4", "words.csv", "--row", "0"),
+        ("compare", "model-4", "words.csv"),
+        ("report", "model-4", "words.csv", "-o", "words.html"),
+        ("export", "model-4", "words.csv", "-o", "words.onnx"),
+    ):
+        run(*command, cwd=folder)
 
 
 def test_a_refit_with_rows_of_a_database_says_how_to_ask_for_them(folder):

@@ -44,10 +44,10 @@ def test_points_stay_points():
     assert fit(["1.234", "2.5", "3"] * 9).decimal == POINT
 
 
-def test_words_among_decimal_commas_count_as_missing():
-    column = fit(["2,5", "3,25", "8"] * 9 + ["?"])
+def test_missing_values_among_decimal_commas_are_missing():
+    column = fit(["2,5", "3,25", "8"] * 9 + ["n/a"])
     assert column.tells_missing
-    assert column.encode(pa.array(["?", "2,5"]))[:, 1].tolist() == [1, 0]
+    assert column.encode(pa.array(["n/a", "2,5"]))[:, 1].tolist() == [1, 0]
 
 
 def test_as_many_points_as_commas_are_refused():
@@ -80,7 +80,7 @@ def test_both_notations_in_one_column_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("training", "now"), [(["2,5", "7", "3,25"], "2.5"), (["2.5", "7", "?"], "2,5")]
+    ("training", "now"), [(["2,5", "7", "3,25"], "2.5"), (["2.5", "7", "NA"], "2,5")]
 )
 def test_the_other_notation_is_refused_after_training(training, now):
     table = pa.table({"x": (training[:2] * 9) + training})

@@ -87,12 +87,10 @@ def test_a_rare_category_is_not_said_to_be_as_common_as_all_rare_ones_together()
     assert words(usual, "shop 59") == "x is shop 59, as in 0.8% of training rows"
 
 
-def test_text_among_numbers_is_shown_and_counts_as_missing():
-    usual = [*map(str, range(95)), *["?"] * 5]
-    assert (
-        words(usual, "?") == "x is ?, which counts as missing, as in 5% of ordinary rows"
-    )
-    assert words(usual, "94") == "x is 94, higher than in 98.9% of ordinary rows"
+def test_numbers_in_text_are_shown_as_they_were_written():
+    usual = [*map(str, range(95)), *["NA"] * 5]
+    assert words(usual, "NA") == "x is missing, as in 5% of ordinary rows"
+    assert words(usual, "94.0") == "x is 94.0, higher than in 98.9% of ordinary rows"
 
 
 def by_day(n_days, hour=12, skip=()):

@@ -1,6 +1,8 @@
 """``spadework fit``: learn from a table, or from a folder of pictures, as it is."""
 
 import json
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +56,10 @@ def fit(
         list[str] | None,
         typer.Option(help="Column of codes that look like numbers; repeatable."),
     ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(help="Value that means missing, besides NA and such; repeatable."),
+    ] = None,
     query: Query = None,
     unlabeled: Annotated[
         list[str] | None,
@@ -89,6 +95,7 @@ def fit(
             key=key,
             ignore=ignore,
             category=category,
+            missing=missing,
             query=query,
             unlabeled=unlabeled,
         )
@@ -117,6 +124,7 @@ def fit(
     from spadework.detector import SPADE
     from spadework.differences import find_giveaways
     from spadework.table_fitting import plan_table
+    from spadework.tables.unusable import ColumnsError
 
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     try:
@@ -127,11 +135,14 @@ def fit(
             keys=key or (),
             ignore=ignore or (),
             categories=category or (),
+            missing=missing or (),
             query=query,
             unlabeled=source_of(unlabeled) if unlabeled else None,
         )
     except LabelError as error:
         raise LabelError(f"{error} (label_map is --map here: 'fraud=1,ok=0')") from error
+    except ColumnsError as error:
+        raise InputError(error.explain(as_options)) from error
     for line in plan.lines():
         console.print(line, markup=False, highlight=False)
     detector = SPADE(
@@ -145,7 +156,8 @@ def fit(
     facts, giveaways = summarize(model), find_giveaways(model)
     if as_json:
         names = [each.name for each in giveaways]
-        print(json.dumps({**facts, "giveaways": names, "model": str(target)}))
+        found = {"missing": plan.stated, "giveaways": names, "model": str(target)}
+        print(json.dumps({**facts, **found}))
         return
     console.print(f"trust:  {facts['trust']}", markup=False, highlight=False)
     console.print(
@@ -162,6 +174,12 @@ def fit(
             highlight=False,
         )
     console.print(f"model:  {target}", markup=False, highlight=False)
+
+
+def as_options(parameter: str, values: Sequence[str]) -> str:
+    """Spell a parameter of `fit_table` as options that a shell takes as they are."""
+    option = "--category" if parameter == "categories" else f"--{parameter}"
+    return " ".join(f"{option} {shlex.quote(value)}" for value in values)
 
 
 def parse_map(text: str) -> dict[str, int]:

@@ -18,7 +18,6 @@ from spadework.tables.columns import (
     NumberColumn,
 )
 from spadework.tables.encoding import TableEncoder
-from spadework.tables.values import to_days, to_text
 
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
@@ -41,9 +40,9 @@ def table_feed(encoder: TableEncoder, table: pa.Table) -> dict[str, NDArray[Any]
 
 def _feed(column: Column, array: pa.Array) -> NDArray[Any]:
     if isinstance(column, CategoryColumn):
-        texts = to_text(array).to_pylist()
+        texts = column.read(array).to_pylist()
         return np.array(["" if text is None else text for text in texts], dtype=object)
-    return to_days(array) if isinstance(column, DateColumn) else column.read(array)
+    return column.read(array)
 
 
 def add_encoder(graph: Graph, encoder: TableEncoder) -> str:

@@ -16,12 +16,12 @@ from spadework.tables.values import (
     COMMA,
     POINT,
     Values,
+    blank_numbers,
     find_other_decimal,
-    is_text,
+    find_words,
     pc,
     plain,
     show_day,
-    simple,
     to_days,
     to_numbers,
     to_text,
@@ -47,10 +47,12 @@ class NumberColumn:
     tells_missing : bool
         Whether values were missing in training: then a feature says where.
     as_text : bool
-        Whether text is read by us: "true" and "false" are 1 and 0, and what is no
-        number counts as missing. Otherwise such text is refused.
+        Whether the cells of a text file are read here and not by its reader, which
+        knows neither "true" among numbers nor what else means missing.
     decimal : "." or ","
         What parts the decimals of numbers in text.
+    missing : tuple of str
+        Further values that mean missing.
     """
 
     role: ClassVar[str] = "number"
@@ -61,12 +63,14 @@ class NumberColumn:
     tells_missing: bool
     as_text: bool
     decimal: str = POINT
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.offset, self.fill]).all():
             raise InputError(f"column {self.name} is not encoded by finite numbers")
         if self.decimal not in (POINT, COMMA):
             raise InputError(f"column {self.name} has decimals after {self.decimal!r}")
+        _check_missing(self)
 
     @property
     def features(self) -> list[str]:
@@ -81,8 +85,6 @@ class NumberColumn:
     def encode(self, array: Values) -> Features:
         """Encode values, (n_rows,), as (n_rows, n_features)."""
         values = self.read(array)
-        if not self.as_text:
-            _refuse_words(array, values)
         missing = ~np.isfinite(values)
         if missing.any():
             values = np.where(missing, self.fill, values)
@@ -99,23 +101,22 @@ class NumberColumn:
         return ~np.isfinite(self.read(array))
 
     def read(self, array: Values) -> NDArray[np.float64]:
-        """Return values as numbers, NaN where there is none; (n_rows,)."""
-        values = to_numbers(array, self.decimal)
-        other = find_other_decimal(array, values, self.decimal)
-        if other is not None:
-            raise pa.ArrowInvalid(
-                f"{other!r} is not written as in training, where decimals came after "
-                f"{self.decimal!r}"
-            )
-        return values
+        """Return values as numbers, NaN where they are missing; (n_rows,)."""
+        values = to_numbers(array, self.decimal, self.missing)
+        words = find_words(array, values, self.missing)
+        if words.any():
+            self._refuse(plain(array).filter(pa.array(words)))
+        return blank_numbers(values, self.decimal, self.missing)
 
-    def find_words(self, array: Values) -> list[str]:
-        """Return the text that is no number, in the order of the rows."""
-        array = plain(array)
-        if not is_text(array.type):
-            return []
-        lost = pa.array(np.isnan(self.read(array)))
-        return array.filter(lost).drop_null().to_pylist()
+    def _refuse(self, words: pa.Array) -> None:
+        """Refuse text that is no number."""
+        other = find_other_decimal(words, self.decimal)
+        if other is None:
+            raise pa.ArrowInvalid(f"{str(words[0])[:60]!r} is not a number")
+        raise pa.ArrowInvalid(
+            f"{other!r} is not written as in training, where decimals came after "
+            f"{self.decimal!r}"
+        )
 
     def show(self, array: Values) -> list[str]:
         """Put values into words, text as it was given."""
@@ -139,6 +140,8 @@ class CategoryColumn:
         Logarithm of the share of rows with each value; the last is for new values.
     n_common : int
         The first so many values have a feature of their own.
+    missing : tuple of str
+        Further values that mean missing.
     """
 
     role: ClassVar[str] = "category"
@@ -148,6 +151,7 @@ class CategoryColumn:
     values: tuple[str | None, ...]
     log_shares: NDArray[np.float32]
     n_common: int
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         fits = self.log_shares.shape == (len(self.values) + 1,)
@@ -155,6 +159,7 @@ class CategoryColumn:
             raise InputError(f"column {self.name} needs a share for each of its values")
         if not 0 <= self.n_common <= len(self.values):
             raise InputError(f"column {self.name} has {len(self.values)} values")
+        _check_missing(self)
 
     @property
     def tells_rarity(self) -> bool:
@@ -180,7 +185,11 @@ class CategoryColumn:
 
     def show(self, array: Values) -> list[str]:
         """Put values into words."""
-        return [MISSING if v is None else str(v) for v in to_text(array).to_pylist()]
+        return [MISSING if v is None else str(v) for v in self.read(array).to_pylist()]
+
+    def read(self, array: Values) -> pa.Array:
+        """Return values as text in one spelling, null where they are missing."""
+        return to_text(array, self.missing)
 
     def shares(self, array: Values) -> NDArray[np.float64]:
         """Share of training rows with the value of each row, 0 where it was new."""
@@ -189,7 +198,7 @@ class CategoryColumn:
     def _codes(self, array: Values) -> NDArray[np.intp]:
         """Place of each value among the known ones, the number of these if new."""
         known = pa.array(self.values, type=pa.large_string())
-        found = pc.index_in(to_text(array), value_set=known)
+        found = pc.index_in(self.read(array), value_set=known)
         return pc.fill_null(found, len(self.values)).to_numpy(zero_copy_only=False)
 
 
@@ -207,6 +216,8 @@ class DateColumn:
     tells_missing : bool
     tells_hour : bool
         Whether there is a time of day.
+    missing : tuple of str
+        Further values that mean missing.
     """
 
     role: ClassVar[str] = "date"
@@ -217,10 +228,12 @@ class DateColumn:
     fill: float
     tells_missing: bool
     tells_hour: bool
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.origin, self.fill]).all():
             raise InputError(f"column {self.name} is not encoded by finite numbers")
+        _check_missing(self)
 
     @property
     def features(self) -> list[str]:
@@ -234,7 +247,7 @@ class DateColumn:
 
     def encode(self, array: Values) -> Features:
         """Encode points in time, (n_rows,), as (n_rows, n_features)."""
-        days = to_days(array)
+        days = self.read(array)
         missing = np.isnan(days)
         days = np.where(missing, self.origin + self.fill, days)
         columns = [days - self.origin, (np.floor(days) + 3) % 7]
@@ -246,33 +259,33 @@ class DateColumn:
 
     def is_missing(self, array: Values) -> NDArray[np.bool_]:
         """Tell values that are missing, (n_rows,)."""
-        return np.isnan(to_days(array))
+        return np.isnan(self.read(array))
+
+    def read(self, array: Values) -> NDArray[np.float64]:
+        """Return values as days since 1970, NaN where they are missing; (n_rows,)."""
+        return to_days(array, self.missing)
 
     def show(self, array: Values) -> list[str]:
         """Put points in time into words."""
         return [
             MISSING if np.isnan(day) else show_day(day, with_time=self.tells_hour)
-            for day in to_days(array)
+            for day in self.read(array)
         ]
 
 
 Column = NumberColumn | CategoryColumn | DateColumn
 
 
-def _refuse_words(array: Values, values: NDArray[np.float64]) -> None:
-    """Refuse text that is no number, in a column that has held numbers only."""
-    if not is_text(simple(array).type):
-        return
-    array = plain(array)
-    wrong = np.isnan(values) & array.is_valid().to_numpy(zero_copy_only=False)
-    if wrong.any():
-        word = array[int(np.flatnonzero(wrong)[0])].as_py()
-        raise pa.ArrowInvalid(f"{word[:60]!r} is not a number")
+def _check_missing(column: Column) -> None:
+    """Refuse values that mean missing unless they are given as text."""
+    stated = column.missing
+    if not isinstance(stated, tuple) or not all(isinstance(v, str) for v in stated):
+        raise InputError(f"column {column.name} needs text that means missing")
 
 
 def _show(given: Any, value: float) -> str:
     """Show text and truth values as they were given, and numbers with a few digits."""
-    if given is None:
+    if given is None or np.isnan(value):
         return MISSING
     if isinstance(given, bool):
         return str(given).lower()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from spadework.errors import InputError
 from spadework.tables.columns import Column, Features, NumberColumn
 from spadework.tables.recognition import Ignored, fit_column
+from spadework.tables.unusable import ColumnsError, Empty, Mixed
 from spadework.tables.values import COMMA
 
 _SHOWN = 8
@@ -73,7 +74,8 @@ class TableEncoder:
             except pa.ArrowException as error:
                 raise InputError(
                     f"column {column.name} was a {column.role} in training and cannot be "
-                    f"read as one now: {str(error).splitlines()[0][:200]}"
+                    f"read as one now: {str(error).splitlines()[0][:200]}. Correct the "
+                    f"value or leave it empty; what means missing is said when fitting"
                 ) from error
             encoded[:, start : start + part.shape[1]] = part
             start += part.shape[1]
@@ -91,7 +93,11 @@ class TableEncoder:
 
 
 def fit_encoder(
-    table: pa.Table, *, leave_out: Sequence[str] = (), categories: Sequence[str] = ()
+    table: pa.Table,
+    *,
+    leave_out: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    missing: Sequence[str] = (),
 ) -> TableEncoder:
     """Decide what every column is, and fit its encoding.
 
@@ -102,19 +108,28 @@ def fit_encoder(
         Columns not to learn from, such as the label and keys.
     categories : sequence of str
         Columns that are categories though they look like numbers.
+    missing : sequence of str
+        Further values that mean missing.
+
+    Raises
+    ------
+    ColumnsError
+        If columns have no value, or hold numbers or dates and other values.
     """
-    columns: list[Column] = []
-    ignored: list[Ignored] = []
-    for name in table.column_names:
-        if name in leave_out:
-            continue
-        column = table.column(name)
-        fitted = fit_column(name, column, as_category=name in categories)
-        if isinstance(fitted, Ignored):
-            ignored.append(fitted)
-        else:
-            columns.append(fitted)
+    fitted = [
+        fit_column(
+            name, table.column(name), as_category=name in categories, missing=missing
+        )
+        for name in table.column_names
+        if name not in leave_out
+    ]
+    empty = [each for each in fitted if isinstance(each, Empty)]
+    mixed = [each for each in fitted if isinstance(each, Mixed)]
+    if empty or mixed:
+        raise ColumnsError(empty, mixed, table.num_rows)
+    columns = tuple(each for each in fitted if isinstance(each, Column))
+    ignored = tuple(each for each in fitted if isinstance(each, Ignored))
     if not columns:
         why = "; ".join(f"{each.name}: {each.why}" for each in ignored[:_SHOWN])
         raise InputError(f"no column is left to learn from ({why or 'there is none'})")
-    return TableEncoder(tuple(columns), tuple(ignored))
+    return TableEncoder(columns, ignored)

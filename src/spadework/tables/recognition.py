@@ -1,18 +1,24 @@
 """Find out what a column is, and fit its encoding."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from spadework.errors import InputError
 from spadework.tables.columns import CategoryColumn, Column, DateColumn, NumberColumn
+from spadework.tables.unusable import Empty, Mixed
 from spadework.tables.values import (
     COMMA,
     POINT,
     Values,
+    blank_numbers,
+    find_no_dates,
     find_other_decimal,
+    find_words,
     is_text,
     pc,
     plain,
@@ -34,8 +40,11 @@ MAX_VALUES = 10_000
 ID_SHARE = 0.5
 """Share of distinct values above which text tells rows apart and not kinds of rows."""
 
-NUMBER_SHARE = 0.9
-"""Share of numbers above which text is taken for numbers."""
+NUMBER_SHARE = 0.5
+"""Share of numbers, or of dates, from which text is taken for such."""
+
+CODE_SHARE = 0.9
+"""The same for a few values that come again and again, as codes do."""
 
 FEW_ROWS = 20
 """Below this many rows, nothing is taken for an id."""
@@ -54,29 +63,50 @@ class Ignored(NamedTuple):
     why: str
 
 
-def fit_column(name: str, column: Values, *, as_category: bool) -> Column | Ignored:
+def fit_column(
+    name: str, column: Values, *, as_category: bool, missing: Sequence[str] = ()
+) -> Column | Ignored | Empty | Mixed:
     """Fit the encoding of one column, or say why there is none."""
     if column.null_count == len(column):
-        return Ignored(name, "it has no values")
+        return _empty(name)
     if not _is_plain(value_type(column.type)):
         return Ignored(name, f"values of type {column.type} are not understood")
-    array = plain(column)
+    missing = tuple(missing)
+    array = to_text(column, missing) if as_category else _blank(column, missing)
     kind = array.type
-    if pa.types.is_floating(kind):
-        array = pc.if_else(pc.is_finite(array), array, None)
     n_valid = len(array) - array.null_count
     if n_valid == 0:
-        return Ignored(name, "it has no values")
+        return _empty(name)
     n_distinct = pc.count_distinct(array, mode="only_valid").as_py()
     if n_distinct == 1 and n_valid == len(array):
         return Ignored(name, "it has one value only")
     if as_category:
-        return _fit_category(name, array)
+        return _fit_category(name, array, missing)
     if pa.types.is_temporal(kind):
-        return _fit_date(name, array)
+        return _fit_date(name, array, missing)
     if is_text(kind):
-        return _fit_text(name, array, n_distinct)
-    return _fit_number(name, array, n_distinct)
+        return _fit_text(name, array, n_distinct, missing)
+    return _fit_number(name, array, n_distinct, missing)
+
+
+def _empty(name: str) -> Empty | Ignored:
+    """Return a column without values; one without a name is no column to speak of."""
+    if name:
+        return Empty(name)
+    return Ignored(name, "it has neither a name nor values: lines end in a delimiter")
+
+
+def _blank(column: Values, missing: Sequence[str]) -> pa.Array:
+    """Return plain values with null where they are missing or not finite."""
+    array = plain(column, missing)
+    if is_text(array.type):
+        return array
+    if pa.types.is_temporal(array.type):
+        lost = np.isnan(to_days(array, missing))
+    else:
+        values = to_numbers(array, missing=missing)
+        lost = ~np.isfinite(blank_numbers(values, POINT, missing))
+    return pc.if_else(pa.array(lost), None, array) if lost.any() else array
 
 
 def _is_plain(kind: pa.DataType) -> bool:
@@ -104,12 +134,22 @@ def _is_id(name: str, array: pa.Array, n_distinct: int, decimal: str) -> bool:
 
 
 def _fit_number(
-    name: str, array: pa.Array, n_distinct: int, decimal: str = POINT
-) -> Column | Ignored:
+    name: str,
+    array: pa.Array,
+    n_distinct: int,
+    missing: tuple[str, ...],
+    decimal: str = POINT,
+) -> Column | Ignored | Empty | Mixed:
     if _is_id(name, array, n_distinct, decimal):
         return Ignored(name, "every row has a number of its own, like an id")
     values = to_numbers(array, decimal)
+    words = find_words(array, values)
+    if words.any():
+        return _mixed(name, "number", array, words)
+    values = blank_numbers(values, decimal, missing)
     known = values[np.isfinite(values)]
+    if not len(known):
+        return _empty(name)
     low, high = known.min(), known.max()
     offset = float(low) if abs(low) > 1e4 * (high - low) else 0.0
     is_truth = bool(((known == 0) | (known == 1)).all())
@@ -118,14 +158,19 @@ def _fit_number(
         offset=offset,
         fill=float(np.median(known)),
         tells_missing=len(known) < len(values),
-        as_text=is_text(array.type) or is_truth,
+        as_text=is_text(array.type) or is_truth or bool(missing),
         decimal=decimal,
+        missing=missing,
     )
 
 
-def _fit_date(name: str, array: pa.Array) -> DateColumn:
-    days = to_days(array)
+def _fit_date(
+    name: str, array: pa.Array, missing: tuple[str, ...]
+) -> DateColumn | Ignored | Empty:
+    days = to_days(array, missing)
     known = days[~np.isnan(days)]
+    if not len(known):
+        return _empty(name)
     origin = float(np.floor(known.min()))
     return DateColumn(
         name,
@@ -133,11 +178,12 @@ def _fit_date(name: str, array: pa.Array) -> DateColumn:
         fill=float(np.median(known) - origin),
         tells_missing=len(known) < len(days),
         tells_hour=bool((known % 1 != 0).any()),
+        missing=missing,
     )
 
 
-def _fit_category(name: str, array: pa.Array) -> CategoryColumn:
-    counted = pc.value_counts(to_text(array))
+def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> CategoryColumn:
+    counted = pc.value_counts(to_text(array, missing))
     values, counts = counted.field("values").to_pylist(), counted.field("counts")
     counts = np.asarray(counts, dtype=np.int64)
     names = np.array(["" if value is None else value for value in values])
@@ -147,17 +193,27 @@ def _fit_category(name: str, array: pa.Array) -> CategoryColumn:
     if n_common > MAX_COMMON:
         n_common = min(MAX_COMMON, int((shares >= COMMON_SHARE).sum()))
     log_shares = np.log(np.append(shares, 0.5 / len(array))).astype(np.float32)
-    return CategoryColumn(name, tuple(values[i] for i in order), log_shares, n_common)
+    texts = tuple(values[i] for i in order)
+    return CategoryColumn(name, texts, log_shares, n_common, missing)
 
 
-def _fit_text(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
+def _fit_text(
+    name: str, array: pa.Array, n_distinct: int, missing: tuple[str, ...]
+) -> Column | Ignored | Empty | Mixed:
     """Text is numbers, dates, free text, an id, or a category."""
     known = array.drop_null()
-    decimal = _find_decimal(name, known)
+    like_codes = n_distinct <= min(MAX_COMMON, ID_SHARE * len(known))
+    share = CODE_SHARE if like_codes else NUMBER_SHARE
+    decimal = _find_decimal(name, known, share)
     if decimal is not None:
-        return _fit_number(name, array, n_distinct, decimal)
-    if _are_dates(known):
-        return _fit_date(name, array)
+        return _fit_number(name, array, n_distinct, missing, decimal)
+    no_dates = find_no_dates(known)
+    if not no_dates.any():
+        return _fit_date(name, array, missing)
+    if 1 - no_dates.mean() >= share:
+        wrong = np.asarray(array.is_valid())
+        wrong[wrong] = no_dates
+        return _mixed(name, "date", array, wrong)
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
         n_words = pc.mean(pc.count_substring(known, " ")).as_py() + 1
         if n_words > _FREE_TEXT_WORDS or pc.mean(pc.utf8_length(known)).as_py() > (
@@ -165,19 +221,25 @@ def _fit_text(name: str, array: pa.Array, n_distinct: int) -> Column | Ignored:
         ):
             return Ignored(name, "it is free text")
         return Ignored(name, "nearly every row has a text of its own, like an id")
-    return _fit_category(name, array)
+    return _fit_category(name, array, missing)
 
 
-def _find_decimal(name: str, known: pa.Array) -> str | None:
+def _mixed(name: str, kind: str, text: pa.Array, wrong: NDArray[np.bool_]) -> Mixed:
+    """Say which values of a column are not of its kind."""
+    others = tuple(pc.unique(text.filter(pa.array(wrong))).to_pylist())
+    return Mixed(name, kind, int(wrong.sum()), int(wrong.argmax()), others)
+
+
+def _find_decimal(name: str, known: pa.Array, least_share: float) -> str | None:
     """Return what parts the decimals of numbers in text, None if it is not numbers."""
-    are_numbers = {
-        decimal: np.isfinite(to_numbers(known, decimal)) for decimal in (POINT, COMMA)
-    }
+    numbers = {decimal: to_numbers(known, decimal) for decimal in (POINT, COMMA)}
+    are_numbers = {decimal: np.isfinite(values) for decimal, values in numbers.items()}
     decimal = max(are_numbers, key=lambda each: are_numbers[each].mean())
-    _refuse_groups(name, known, are_numbers[POINT].mean())
-    if (are_numbers[POINT] | are_numbers[COMMA]).mean() < NUMBER_SHARE:
+    _refuse_groups(name, known, are_numbers[POINT].mean(), least_share)
+    if (are_numbers[POINT] | are_numbers[COMMA]).mean() < least_share:
         return None
-    other = find_other_decimal(known, to_numbers(known, decimal), decimal)
+    words = known.filter(pa.array(np.isnan(numbers[decimal])))
+    other = find_other_decimal(words, decimal)
     if other is not None:
         raise InputError(
             f"column {name} has numbers with decimals after {decimal!r} and others, such "
@@ -186,11 +248,13 @@ def _find_decimal(name: str, known: pa.Array) -> str | None:
     return decimal
 
 
-def _refuse_groups(name: str, known: pa.Array, share_without: float) -> None:
+def _refuse_groups(
+    name: str, known: pa.Array, share_without: float, least_share: float
+) -> None:
     """Refuse numbers whose commas may part thousands."""
     with_comma = known.filter(pc.match_substring(known, COMMA))
     share = len(with_comma) / len(known)
-    if not share or share + share_without < NUMBER_SHARE:
+    if not share or share + share_without < least_share:
         return
     if pc.all(pc.match_substring_regex(with_comma, _GROUPED)).as_py():
         shown = str(with_comma[0])[:60]
@@ -199,11 +263,3 @@ def _refuse_groups(name: str, known: pa.Array, share_without: float) -> None:
             f"may part thousands or decimals; write them with a decimal point and no "
             f"separators, or leave the column out"
         )
-
-
-def _are_dates(known: pa.Array) -> bool:
-    try:
-        to_days(known)
-    except pa.ArrowException:
-        return False
-    return True

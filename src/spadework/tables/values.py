@@ -1,8 +1,11 @@
 """Values of a column as numbers, text or points in time, whatever type they come in.
 
 Values that mean the same come out the same, whatever type a file or a frame gives them.
+That holds for what a user says means missing, too: -999 is also the number -999.0.
 """
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -26,40 +29,52 @@ _NUMBER = {
     POINT: r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
     COMMA: r"^[+-]?((\d{1,3}([. \x{a0}\x{202f}]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
 }
+_DATE = (
+    r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+    r"([T ]([01]\d|2[0-3])(:?[0-5]\d){0,2}(\.\d*)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+)
 _GROUP_MARKS = r"[. \x{a0}\x{202f}]"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
 _TEXT = pa.large_string()
 _EXACT = 2.0**53
-_DAY = 86_400
+_DAY, _DAY_LETTERS = 86_400, len("2024-03-01")
 
 
-def to_numbers(array: Values, decimal: str = POINT) -> NDArray[np.float64]:
-    """Return values as float64, NaN where there is no number; (n_rows,)."""
+def to_numbers(
+    array: Values, decimal: str = POINT, missing: Sequence[str] = ()
+) -> NDArray[np.float64]:
+    """Return values as float64, NaN where there is no number; (n_rows,).
+
+    Of what means ``missing``, only text is looked for; `blank_numbers` does the rest.
+    """
     array = simple(array)
     if pa.types.is_boolean(array.type):
-        array = array.cast(pa.int8())
-    elif is_text(array.type):
-        array = _parse_numbers(plain(array), decimal)
+        array = array.cast(_TEXT if missing else pa.int8())
+    if is_text(array.type):
+        array = _parse_numbers(plain(array, missing), decimal)
     values = array.cast(pa.float64(), safe=False)
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def to_text(array: Values) -> pa.Array:
+def blank_numbers(
+    values: NDArray[np.float64], decimal: str, missing: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return numbers, (n_rows,), with NaN for those that mean missing."""
+    if not missing:
+        return values
+    stated = _match_numbers(pa.array(missing, type=_TEXT), decimal).drop_null()
+    return np.where(np.isin(values, stated), np.nan, values)
+
+
+def to_text(array: Values, missing: Sequence[str] = ()) -> pa.Array:
     """Return values as text: 1.0 as "1" and True as "true", of whatever type they are."""
-    array = plain(array)
-    if is_text(array.type):
-        encoded = array.dictionary_encode()
-        return _one_spelling(encoded.dictionary).take(encoded.indices)
-    if pa.types.is_floating(array.type):
-        whole = pc.and_(pc.equal(array, pc.floor(array)), pc.less(pc.abs(array), _EXACT))
-        as_int = pc.if_else(whole, array, None).cast(pa.int64(), safe=False)
-        return pc.if_else(whole, as_int.cast(_TEXT), array.cast(_TEXT))
-    return array.cast(_TEXT)
+    text = _spell(plain(array, missing))
+    return _blank_text(text, missing) if missing else text
 
 
-def to_days(array: Values) -> NDArray[np.float64]:
+def to_days(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
     """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
-    array = plain(array)
+    array = plain(array, missing)
     kind = array.type
     if is_text(kind):
         array = _parse_dates(array)
@@ -71,8 +86,9 @@ def to_days(array: Values) -> NDArray[np.float64]:
     if array.null_count == len(array):
         return np.full(len(array), np.nan)
     stamps = array.cast(pa.timestamp("us"), safe=False)
-    ticks = stamps.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
+    ticks = stamps.cast(pa.int64()).cast(pa.float64(), safe=False)
+    days = np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
+    return np.where(np.isin(days, _moments(missing)), np.nan, days) if missing else days
 
 
 def simple(array: Values) -> pa.Array:
@@ -103,13 +119,15 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     return kind.storage_type if is_named else kind
 
 
-def plain(array: Values) -> pa.Array:
+def plain(array: Values, missing: Sequence[str] = ()) -> pa.Array:
     """Return values in one array of a plain type; NaN and words for missing are null."""
     array = simple(array)
     kind = array.type
     if is_text(kind):
-        missing = pc.is_in(array, value_set=pa.array(MISSING_WORDS, type=_TEXT))
-        return pc.if_else(missing, None, array)
+        bare = pc.utf8_trim_whitespace(array)
+        known = pc.is_in(bare, value_set=pa.array(MISSING_WORDS, type=_TEXT))
+        array = pc.if_else(known, None, array)
+        return _blank_text(array, missing) if missing else array
     if pa.types.is_float16(kind):
         array = array.cast(pa.float32())
     elif pa.types.is_decimal(kind):
@@ -128,33 +146,87 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def find_other_decimal(
-    array: Values, values: NDArray[np.float64], decimal: str
-) -> str | None:
-    """Return the first text that is a number only with the other decimal mark."""
+def find_words(
+    array: Values, values: NDArray[np.float64], missing: Sequence[str] = ()
+) -> NDArray[np.bool_]:
+    """Tell text that is not missing and was read as no number, (n_rows,)."""
     if not is_text(value_type(array.type)) or not np.isnan(values).any():
-        return None
-    text = plain(array).filter(pa.array(np.isnan(values))).drop_null()
+        return np.zeros(len(values), dtype=bool)
+    return np.isnan(values) & plain(array, missing).is_valid().to_numpy(
+        zero_copy_only=False
+    )
+
+
+def find_other_decimal(words: pa.Array, decimal: str) -> str | None:
+    """Return the first text that is a number only with the other decimal mark."""
     other = COMMA if decimal == POINT else POINT
-    found = pc.match_substring_regex(pc.utf8_trim_whitespace(text), _NUMBER[other])
-    numbers = text.filter(found)
+    found = pc.match_substring_regex(pc.utf8_trim_whitespace(words), _NUMBER[other])
+    numbers = words.filter(found)
     return str(numbers[0])[:60] if len(numbers) else None
 
 
-def _parse_numbers(text: pa.Array, decimal: str) -> pa.Array:
-    """Read text as numbers, "true" and "false" as 1 and 0, all else as missing."""
+def find_no_dates(text: pa.Array) -> NDArray[np.bool_]:
+    """Tell text that is no point in time, (n_rows,)."""
     text = pc.utf8_trim_whitespace(text)
-    is_number = pc.match_substring_regex(text, _NUMBER[decimal])
-    numbers = pc.if_else(is_number, text, None)
+    wrong = ~pc.match_substring_regex(text, _DATE).to_numpy(zero_copy_only=False)
+    days = pc.utf8_slice_codeunits(text.filter(pa.array(~wrong)), 0, _DAY_LETTERS)
+    encoded = days.dictionary_encode()  # there are fewer days than points in time
+    no_days = _find_unreadable(encoded.dictionary)
+    wrong[~wrong] = no_days[encoded.indices.to_numpy(zero_copy_only=False)]
+    wrong[~wrong] = _find_unreadable(text.filter(pa.array(~wrong)))
+    return wrong
+
+
+def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
+    """Tell what looks like a date and is none, such as February 30; (n_rows,)."""
+    try:
+        to_days(text)
+    except pa.ArrowException:
+        half = len(text) // 2
+        if not half:
+            return np.ones(1, dtype=bool)
+        return np.concatenate(
+            [_find_unreadable(text[:half]), _find_unreadable(text[half:])]
+        )
+    return np.zeros(len(text), dtype=bool)
+
+
+def _moments(texts: Sequence[str]) -> list[float]:
+    """Return those texts that are points in time as days since 1970."""
+    days: list[float] = []
+    for text in texts:
+        with suppress(pa.ArrowException):
+            days.extend(to_days(pa.array([text], type=_TEXT)))
+    return days
+
+
+def _blank_text(text: pa.Array, missing: Sequence[str]) -> pa.Array:
+    """Return text with null where it means missing, spaces around it or not."""
+    bare, stated = (
+        _one_spelling(pc.utf8_trim_whitespace(each))
+        for each in (text, pa.array(missing, type=_TEXT))
+    )
+    return pc.if_else(pc.is_in(bare, value_set=stated), None, text)
+
+
+def _match_numbers(text: pa.Array, decimal: str) -> pa.Array:
+    """Read text as numbers, all else as null."""
+    text = pc.utf8_trim_whitespace(text)
+    numbers = pc.if_else(pc.match_substring_regex(text, _NUMBER[decimal]), text, None)
     if decimal == COMMA:
         numbers = pc.replace_substring_regex(numbers, _GROUP_MARKS, "")
         numbers = pc.replace_substring(numbers, COMMA, POINT)
-    numbers = numbers.cast(pa.float64())
+    return numbers.cast(pa.float64())
+
+
+def _parse_numbers(text: pa.Array, decimal: str) -> pa.Array:
+    """Read text as numbers, "true" and "false" as 1 and 0, all else as null."""
+    numbers = _match_numbers(text, decimal)
     if numbers.null_count == text.null_count:
         return numbers
     truth = pa.array(["false", "true"], type=_TEXT)
-    found = pc.index_in(pc.utf8_lower(text), value_set=truth)
-    return pc.coalesce(numbers, found.cast(pa.float64()))
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(text))
+    return pc.coalesce(numbers, pc.index_in(lower, value_set=truth).cast(pa.float64()))
 
 
 def _parse_dates(text: pa.Array) -> pa.Array:
@@ -165,6 +237,18 @@ def _parse_dates(text: pa.Array) -> pa.Array:
     in_utc = pc.if_else(zoned, text, None).cast(pa.timestamp("us", "UTC"))
     local = pc.if_else(zoned, None, text).cast(pa.timestamp("us"))
     return pc.coalesce(local, in_utc.cast(pa.timestamp("us")))
+
+
+def _spell(array: pa.Array) -> pa.Array:
+    """Write plain values as text, in one spelling."""
+    if is_text(array.type):
+        encoded = array.dictionary_encode()
+        return _one_spelling(encoded.dictionary).take(encoded.indices)
+    if pa.types.is_floating(array.type):
+        whole = pc.and_(pc.equal(array, pc.floor(array)), pc.less(pc.abs(array), _EXACT))
+        as_int = pc.if_else(whole, array, None).cast(pa.int64(), safe=False)
+        return pc.if_else(whole, as_int.cast(_TEXT), array.cast(_TEXT))
+    return array.cast(_TEXT)
 
 
 def _one_spelling(names: pa.Array) -> pa.Array:

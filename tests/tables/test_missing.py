@@ -1,0 +1,173 @@
+"""What a user says means missing is missing, wherever and however it is written."""
+
+import datetime as dt
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spadework.table_fitting import plan_table
+from spadework.tables.encoding import fit_encoder
+from spadework.tables.reading import read_table
+from spadework.tables.words import put_into_words
+
+N = 60
+STATED = ["?", "unknown", "-999", "1900-01-01", "9999-12-31"]
+DAYS = [dt.date(2024, 3, 1) + dt.timedelta(days=i) for i in range(N)]
+
+
+def fit(values, missing=STATED, **options):
+    (column,) = fit_encoder(pa.table({"x": values}), missing=missing, **options).columns
+    return column
+
+
+def test_stated_words_are_missing_in_numbers_dates_and_categories():
+    number = fit([*map(str, range(N)), "?"])
+    day = fit([*map(str, DAYS), "unknown"])
+    kind = fit(["web", "shop", "?"] * 20)
+    assert (number.role, day.role, kind.role) == ("number", "date", "category")
+    assert number.features == ["x", "x is missing"]
+    assert number.encode(pa.array(["?", "3", None]))[:, 1].tolist() == [1, 0, 1]
+    assert day.encode(pa.array(["unknown", "2024-03-02"]))[:, -1].tolist() == [1, 0]
+    assert set(kind.values) == {"web", "shop", None}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([-999, *range(N)]),
+        pa.array([-999.0, *range(N)]),
+        pa.array(["-999", *map(str, range(N))]),
+        pa.array(["-999.00", *map(str, range(N))]),
+        pa.array([" -0999 ", *map(str, range(N))]),
+        pa.array(["-999,0", *(f"{i},0" for i in range(N))]),
+    ],
+    ids=["int", "float", "text", "decimals", "zeros", "comma"],
+)
+def test_a_stated_number_is_missing_however_it_is_written(values):
+    column = fit(values)
+    assert column.tells_missing
+    assert column.fill == np.median(range(N))
+    assert column.encode(values)[:, 1].tolist() == [1] + [0] * N
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        dt.date(1900, 1, 1),
+        dt.date(9999, 12, 31),
+        dt.datetime(1900, 1, 1),
+        "1900-01-01",
+        "1900-01-01 00:00",
+        "9999-12-31T00:00:00",
+    ],
+)
+def test_a_stated_day_is_missing_however_it_is_written(first):
+    others = {
+        dt.date: DAYS,
+        dt.datetime: [dt.datetime.combine(day, dt.time()) for day in DAYS],
+        str: list(map(str, DAYS)),
+    }
+    values = pa.array([first, *others[type(first)]])
+    column = fit(values)
+    assert column.encode(values)[:, -1].tolist() == [1] + [0] * N
+    assert column.origin > 0
+
+
+def test_codes_are_compared_as_text():
+    column = fit(["007", "7", "08"] * 20, missing=["7"], categories=["x"])
+    assert set(column.values) == {"007", "08", None}
+
+
+def test_stated_truth_is_not_the_number_that_stands_for_it():
+    column = fit([1.0, 0.0, 2.5] * 20, missing=["false"])
+    assert not column.tells_missing
+    for values in (pa.array([True, False] * 30), pa.array(["TRUE", "False"] * 30)):
+        column = fit(values, missing=["false"])
+        assert column.encode(values)[:2, 1].tolist() == [0, 1]
+
+
+def test_a_stated_value_is_shown_as_missing():
+    values = pa.array([*map(str, range(95)), *["?"] * 5])
+    column = fit(values)
+    usual = column.encode(values)
+    for array in (pa.array(["?"]), pa.array([-999.0]), pa.array([-999])):
+        assert put_into_words(column, array, usual) == [
+            "x is missing, as in 5% of ordinary rows"
+        ]
+
+
+def test_the_plan_counts_what_was_stated_by_column():
+    table = pa.table(
+        {
+            "a": ["?", None, "NA", "-999", *map(str, range(N - 4))],
+            "b": [float("inf"), None, *np.linspace(0, 1, N - 2) ** 2],
+            "at": [*DAYS[1:], None],
+            "kind": ["?", "shop", "web"] * (N // 3),
+            "y": ["1", "0", "?"] * (N // 3),
+        }
+    )
+    options = {"label": "y", "label_map": {"1": 1, "0": 0, "?": -1}}
+    plan = plan_table(table, missing=STATED, **options)
+    assert plan.stated == {"a": 2, "kind": 20}
+    assert "said to be missing: 22 values (a 2, kind 20)" in plan.lines()
+    unused = plan_table(table.drop_columns(["a"]), missing=["none"], **options)
+    assert "said to be missing: 0 values" in unused.lines()
+    silent = plan_table(table.drop_columns(["a"]), **options)
+    assert not any("said to be" in line for line in silent.lines())
+
+
+def test_labels_and_keys_are_left_as_they_are():
+    table = pa.table(
+        {"x": np.linspace(0, 9, N), "id": ["0"] * N, "y": [1, 0, -1] * (N // 3)}
+    )
+    plan = plan_table(table, label="y", keys=["id"], missing=["0", 0])
+    assert plan.labels[:3].tolist() == [1, 0, -1]
+    assert plan.table.column("id").to_pylist() == ["0"] * N
+
+
+# The same from every source
+
+cells = {
+    "number": st.sampled_from(["1", "2.50", "-999", "-999.0", "?", "unknown", None]),
+    "day": st.sampled_from(["2024-03-01", "2024-04-01", "1900-01-01", "?", None]),
+    "kind": st.sampled_from(["web", "shop", "?", "-999", "-999.0", "1900-01-01", None]),
+}
+rows = st.lists(st.fixed_dictionaries(cells), min_size=1, max_size=8)
+TRAINING = pa.table(
+    {
+        "number": ["1", "2.50", "?"] * 10,
+        "day": ["2024-03-01", "2024-04-01", "unknown"] * 10,
+        "kind": ["web", "shop", "?"] * 10,
+    }
+)
+
+
+@given(scored=rows)
+@settings(max_examples=60, deadline=None)
+def test_stated_values_are_missing_from_every_source(scored):
+    encoder = fit_encoder(TRAINING, missing=STATED)
+    assert [c.role for c in encoder.columns] == ["number", "date", "category"]
+    table = pa.Table.from_pylist(scored, schema=TRAINING.schema)
+    blank = pa.table(
+        {
+            name: [None if _is_stated(each) else each for each in column.to_pylist()]
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        },
+        schema=table.schema,
+    )
+    expected = encoder.encode(blank)
+    types = {column.name: column.arrow_type for column in encoder.columns}
+    text = io.BytesIO()
+    pa_csv.write_csv(table, text)
+    for source in (table, table.to_pandas(), io.BytesIO(text.getvalue())):
+        found = encoder.encode(read_table(source, types=types, columns=list(types)))
+        np.testing.assert_array_equal(found, expected)
+
+
+def _is_stated(cell):
+    return cell in STATED or cell == "-999.0"
