@@ -67,3 +67,33 @@ def test_columns_named_like_outputs_are_refused(tmp_path):
 def test_an_empty_sample_proves_nothing(model, tmp_path):
     with pytest.raises(ExportError, match="no rows"):
         export_onnx(model, tmp_path / "m.onnx", sample=made_table(10, 0).slice(0, 0))
+
+
+def test_what_was_said_to_be_missing_is_missing_to_the_graph(tmp_path):
+    table = made_table(900, 0)
+    for name, stated in {
+        "amount": pa.scalar(-999.0),
+        "kind": pa.scalar("unknown"),
+        "when": pa.scalar(np.datetime64("1900-01-01", "s")),
+    }.items():
+        place = table.column_names.index(name)
+        filled = table.column(name).fill_null(stated.cast(table.column(name).type))
+        table = table.set_column(place, name, filled)
+    model = fit_table(
+        table,
+        label="status",
+        label_map={"fraud": 1, "ok": 0, "": -1},
+        missing=["-999", "unknown", "1900-01-01"],
+        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+    )
+    path = tmp_path / "model.onnx"
+    export_onnx(model, path, sample=table)
+    stamps = table.column("when").to_numpy().astype("datetime64[s]")
+    as_it_is = table_feed(model.encoder, table) | {
+        "amount": table.column("amount").to_numpy(),
+        "kind": table.column("kind").to_numpy(zero_copy_only=False),
+        "when": stamps.astype(np.int64) / 86_400,
+    }
+    answers = onnxruntime.InferenceSession(str(path)).run(None, as_it_is)
+    native = model.score(table).column("anomaly_score").to_numpy()
+    np.testing.assert_allclose(answers[0].ravel(), native, atol=1e-9)

@@ -1,7 +1,8 @@
 """The encoding of a table as nodes of a graph: one input a column.
 
 Numbers come as doubles (NaN where missing), categories as text (empty where missing),
-dates as days since 1970 in doubles (NaN where missing).
+dates as days since 1970 in doubles (NaN where missing). What a user said means missing
+may come as it is.
 """
 
 from typing import Any
@@ -18,6 +19,12 @@ from spadework.tables.columns import (
     NumberColumn,
 )
 from spadework.tables.encoding import TableEncoder
+from spadework.tables.values import (
+    days_among,
+    numbers_among,
+    to_numbers,
+    words_among,
+)
 
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
@@ -42,6 +49,8 @@ def _feed(column: Column, array: pa.Array) -> NDArray[Any]:
     if isinstance(column, CategoryColumn):
         texts = column.read(array).to_pylist()
         return np.array(["" if text is None else text for text in texts], dtype=object)
+    if isinstance(column, NumberColumn):
+        return to_numbers(array, column.decimal, column.missing)
     return column.read(array)
 
 
@@ -61,6 +70,8 @@ def add_encoder(graph: Graph, encoder: TableEncoder) -> str:
 
 def _add_number(graph: Graph, column: NumberColumn, values: str) -> str:
     missing = graph.add("Or", graph.add("IsNaN", values), graph.add("IsInf", values))
+    stated = numbers_among(column.missing, column.decimal)
+    missing = _add_stated(graph, missing, values, stated)
     known = graph.add("Where", missing, column.fill, values)
     centred = graph.add("Sub", known, column.offset)
     limited = graph.add("Clip", centred, -_FLOAT_MAX, _FLOAT_MAX)
@@ -70,13 +81,23 @@ def _add_number(graph: Graph, column: NumberColumn, values: str) -> str:
     return graph.add("Concat", number, graph.add("Cast", missing, to=FLOAT), axis=1)
 
 
+def _add_stated(graph: Graph, missing: str, values: str, stated: list[float]) -> str:
+    """Add that some values mean missing, beside those that are."""
+    for value in stated:
+        missing = graph.add("Or", missing, graph.add("Equal", values, value))
+    return missing
+
+
 def _add_category(graph: Graph, column: CategoryColumn, values: str) -> str:
+    codes = {value or "": code for code, value in enumerate(column.values)}
+    if "" in codes:
+        codes |= dict.fromkeys(words_among(column.missing), codes[""])
     code = graph.add(
         "LabelEncoder",
         values,
         domain="ai.onnx.ml",
-        keys_strings=["" if value is None else value for value in column.values],
-        values_int64s=list(range(len(column.values))),
+        keys_strings=list(codes),
+        values_int64s=list(codes.values()),
         default_int64=len(column.values),
     )
     parts = []
@@ -90,6 +111,7 @@ def _add_category(graph: Graph, column: CategoryColumn, values: str) -> str:
 
 def _add_date(graph: Graph, column: DateColumn, values: str) -> str:
     missing = graph.add("IsNaN", values)
+    missing = _add_stated(graph, missing, values, days_among(column.missing))
     days = graph.add("Where", missing, column.origin + column.fill, values)
     whole = graph.add("Floor", days)
     number = graph.add("Cast", graph.add("Add", whole, 3.0), to=INT64)

@@ -62,8 +62,12 @@ def blank_numbers(
     """Return numbers, (n_rows,), with NaN for those that mean missing."""
     if not missing:
         return values
-    stated = _match_numbers(pa.array(missing, type=_TEXT), decimal).drop_null()
-    return np.where(np.isin(values, stated), np.nan, values)
+    return np.where(np.isin(values, numbers_among(missing, decimal)), np.nan, values)
+
+
+def numbers_among(texts: Sequence[str], decimal: str) -> list[float]:
+    """Return those texts that are numbers, as numbers."""
+    return _match_numbers(pa.array(texts, type=_TEXT), decimal).drop_null().to_pylist()
 
 
 def to_text(array: Values, missing: Sequence[str] = ()) -> pa.Array:
@@ -88,7 +92,16 @@ def to_days(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
     stamps = array.cast(pa.timestamp("us"), safe=False)
     ticks = stamps.cast(pa.int64()).cast(pa.float64(), safe=False)
     days = np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
-    return np.where(np.isin(days, _moments(missing)), np.nan, days) if missing else days
+    return np.where(np.isin(days, days_among(missing)), np.nan, days) if missing else days
+
+
+def days_among(texts: Sequence[str]) -> list[float]:
+    """Return those texts that are points in time as days since 1970."""
+    days: list[float] = []
+    for text in texts:
+        with suppress(pa.ArrowException):
+            days.extend(to_days(pa.array([text], type=_TEXT)))
+    return days
 
 
 def simple(array: Values) -> pa.Array:
@@ -191,22 +204,20 @@ def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
     return np.zeros(len(text), dtype=bool)
 
 
-def _moments(texts: Sequence[str]) -> list[float]:
-    """Return those texts that are points in time as days since 1970."""
-    days: list[float] = []
-    for text in texts:
-        with suppress(pa.ArrowException):
-            days.extend(to_days(pa.array([text], type=_TEXT)))
-    return days
-
-
 def _blank_text(text: pa.Array, missing: Sequence[str]) -> pa.Array:
     """Return text with null where it means missing, spaces around it or not."""
-    bare, stated = (
-        _one_spelling(pc.utf8_trim_whitespace(each))
-        for each in (text, pa.array(missing, type=_TEXT))
-    )
+    bare, stated = map(_bare, (text, pa.array(missing, type=_TEXT)))
     return pc.if_else(pc.is_in(bare, value_set=stated), None, text)
+
+
+def words_among(texts: Sequence[str]) -> list[str]:
+    """Return texts in one spelling, as `to_text` writes them."""
+    return _bare(pa.array(texts, type=_TEXT)).to_pylist()
+
+
+def _bare(text: pa.Array) -> pa.Array:
+    """Return text in one spelling, without spaces around it."""
+    return _one_spelling(pc.utf8_trim_whitespace(text))
 
 
 def _match_numbers(text: pa.Array, decimal: str) -> pa.Array:
