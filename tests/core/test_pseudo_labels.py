@@ -285,6 +285,7 @@ def test_the_same_rows_are_pseudo_labeled_when_all_scores_are_shifted_and_scaled
     scores=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20).map(sorted),
     reference=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
 )
+@example(scores=[0.0, 2.0], reference=[0.0, 2.2250738585072014e-308])
 @settings(max_examples=100, deadline=None)
 def test_the_log_scale_is_monotone_and_finite(scores, reference):
     logs = steady(np.array(scores), np.array(reference))

@@ -28,6 +28,7 @@ BOUND = 0.1
 BOTH = 2
 """Vote of a member whose thresholds cross, on rows between them."""
 
+_SMALLEST_UNIT = 1e-200
 _LABEL_NAMES = {ANOMALY: "pseudo-anomaly", NORMAL: "pseudo-normal", UNLABELED: "unknown"}
 
 
@@ -274,8 +275,12 @@ def steady(scores: Floats, reference: Floats) -> Floats:
 
 def log_scale(scores: Floats, origin: ArrayLike, unit: ArrayLike) -> Floats:
     """Logarithm of one plus the scores above the origin, in units."""
-    unit = np.where(np.asarray(unit) > 0, unit, 1.0)
-    return np.log1p(np.maximum(scores - np.asarray(origin), 0) / unit)
+    return np.log1p(np.maximum(scores - np.asarray(origin), 0) / whole_unit(unit))
+
+
+def whole_unit(unit: ArrayLike) -> Floats:
+    """Return units to divide by: 1 in place of none, and of one too small for that."""
+    return np.where(np.asarray(unit) > _SMALLEST_UNIT, unit, 1.0)
 
 
 def _member_thresholds(

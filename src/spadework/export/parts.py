@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spadework.core.curves import Curve
 from spadework.core.gaussian import GaussianEnsemble, whiten
-from spadework.core.pseudo_labels import Members
+from spadework.core.pseudo_labels import Members, whole_unit
 from spadework.core.scaling import MinMaxScaler
 from spadework.core.trees import FlatForest
 from spadework.detector import SPADE
@@ -144,7 +144,7 @@ def _add_oddness(graph: Graph, oddness: Oddness, cells: str) -> str:
     """Average the one-class scores on their log scale, (batch, 1)."""
     scaled = _add_scaling(graph, oddness.scaler, cells)
     scores = _add_members(graph, oddness.members, scaled)
-    unit = np.where(oddness.unit > 0, oddness.unit, 1.0)
+    unit = whole_unit(oddness.unit)
     above = graph.add("Relu", graph.add("Sub", scores, oddness.origin))
     return _add_mean(
         graph, graph.add("Log", graph.add("Add", graph.add("Div", above, unit), 1.0))
