@@ -1,5 +1,7 @@
 """Linear models beside trees: where they stand, what they see, and what they add."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -112,6 +114,14 @@ def test_a_sample_of_the_unlabeled_rows_is_enough():
         grown = found[name].grown
         assert grown.held_out.shape == judged.shape
         assert roc_auc_score(truth, grown.scorer.score(X)) > 0.75
+
+
+def test_readings_of_scaled_rows_need_the_scaler_of_their_blend():
+    X, truth = tilted_rows(300, 0)
+    model = SPADE(random_state=0).fit(X, few_labels(truth, 5)).model_
+    other = fit_scaler(2 * X, "quantile", np.random.default_rng(0))
+    with pytest.raises(InputError, match="scaler of their blend"):
+        replace(model, scaler=other)
 
 
 def test_a_direction_needs_a_weight_for_each_scaled_column():

@@ -13,7 +13,7 @@ from spadework.core.curves import Curve
 from spadework.core.masking import mask_leaves
 from spadework.core.masks import LeafMasks
 from spadework.core.pseudo_labels import Members, PseudoLabels, log_scale
-from spadework.core.scaling import PrincipalScaler
+from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.trees import FlatForest
 from spadework.core.trust import Trust, weigh_readings
 from spadework.errors import InputError
@@ -135,6 +135,13 @@ class BlendedModel:
 
     readings: tuple[ReadingModel, ...]
     scaler: Scaler | PrincipalScaler
+
+    def __post_init__(self) -> None:
+        for scorer in (reading.scorer for reading in self.readings):
+            if isinstance(scorer, Oddness | ScaledScorer) and not same_scaling(
+                scorer.scaler, self.scaler
+            ):
+                raise InputError("readings of scaled rows need the scaler of their blend")
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,); rows are scaled at most once."""
