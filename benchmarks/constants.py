@@ -27,7 +27,7 @@ from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
 from spadework.core import trust
 from spadework.core.trees import usable_cores
-from spadework.learners import forest, growing, readings
+from spadework.learners import companions, forest, growing, readings
 from spadework.learners.forest import ForestLearner
 
 MAX_ROWS = 20_000
@@ -60,6 +60,9 @@ def moved_constants() -> Iterator[Moved]:
             (forest, "MAX_DRAWS"),
             (forest, "MAX_TREES"),
             (readings, "JUDGED_ROWS"),
+            (companions, "MOST"),
+            (companions, "FEW_DRAWS"),
+            (companions, "LEAST"),
         ):
             value = getattr(module, name)
             yield Moved(module.__name__, name, type(value)(factor * value))

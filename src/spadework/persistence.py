@@ -31,6 +31,7 @@ from spadework.errors import ModelFileError
 from spadework.files import write_whole
 from spadework.labels import LabelCensus
 from spadework.learners.blend import BlendedModel, Oddness, ReadingModel
+from spadework.learners.directions import LinearScorer, ScaledScorer
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
@@ -61,6 +62,7 @@ _RECORDS: dict[str, type[Any]] = {
         Ignored,
         IsolationForestMembers,
         LabelCensus,
+        LinearScorer,
         MinMaxScaler,
         NetworkModel,
         NumberColumn,
@@ -70,6 +72,7 @@ _RECORDS: dict[str, type[Any]] = {
         QuantileScaler,
         ReadingModel,
         Reference,
+        ScaledScorer,
         SVMMembers,
         TableEncoder,
         TableModel,

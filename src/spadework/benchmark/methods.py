@@ -87,12 +87,13 @@ def _spade_parts(
     seed: int,
     drop: str | None = None,
     judge: bool = True,
+    linear: bool = True,
     **parameters: Any,
 ) -> AnomalyDetector:
     from spadework.learners.forest import ForestLearner
 
     readings = [name for name in READINGS if name != drop]
-    learner = ForestLearner(readings=readings, judge=judge)
+    learner = ForestLearner(readings=readings, judge=judge, linear=linear)
     return _spade(seed, learner=learner, **parameters)
 
 
@@ -313,6 +314,7 @@ _PARTS = [
             ("no_as_suspect", "without reading as suspect", {"drop": "as_suspect"}),
             ("no_pseudo", "without pseudo-labels", {"drop": "pseudo"}),
             ("no_one_class", "without one-class scores", {"drop": "one_class"}),
+            ("no_linear", "without linear models beside trees", {"linear": False}),
             ("no_judging", "all readings count the same", {"judge": False}),
             ("unbounded", "partial matching without bounds", {"thresholds": "matching"}),
         )

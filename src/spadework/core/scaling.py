@@ -1,6 +1,6 @@
 """Bring columns of any scale to order one, fitted once and kept as plain arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Literal
 
@@ -158,6 +158,19 @@ class QuantileScaler:
     def curves(self) -> list[Curve]:
         """From the distinct knots of each column to their normal scores."""
         return [_normal_scores(column) for column in self.knots.T]
+
+
+def same_scaling(
+    one: MinMaxScaler | QuantileScaler | PrincipalScaler,
+    other: MinMaxScaler | QuantileScaler | PrincipalScaler,
+) -> bool:
+    """Tell whether two scalers are of one kind and hold the same arrays."""
+    if one is other:
+        return True
+    return type(one) is type(other) and all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        for field in fields(one)
+    )
 
 
 def fit_scaler(

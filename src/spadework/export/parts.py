@@ -24,7 +24,7 @@ from spadework.export.trees import (
 from spadework.labels import UNLABELED
 from spadework.learners.blend import BlendedModel, Oddness, Scorer
 from spadework.learners.contract import Scaler
-from spadework.learners.directions import ColumnScorer, LinearScorer
+from spadework.learners.directions import ColumnScorer, LinearScorer, ScaledScorer
 from spadework.learners.network import NetworkModel
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
@@ -92,6 +92,9 @@ def _add_scorer(graph: Graph, scorer: Scorer, cells: str) -> str:
         return _add_network_model(graph, scorer, cells)
     if isinstance(scorer, Oddness):
         return _add_oddness(graph, scorer, cells)
+    if isinstance(scorer, ScaledScorer):
+        scaled = _add_scaling(graph, scorer.scaler, cells)
+        return _add_scorer(graph, scorer.direction, scaled)
     if isinstance(scorer, LinearScorer):
         product = graph.add("MatMul", cells, scorer.weights[:, None])
         return graph.add("Add", product, scorer.intercept)

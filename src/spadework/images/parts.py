@@ -13,7 +13,7 @@ from spadework.images.paper import PaperLearner
 from spadework.images.patches import PatchBank
 from spadework.images.pretrained import PhotoModel, PretrainedLearner
 from spadework.images.training import ImageTraining
-from spadework.learners.directions import ColumnScorer, LinearScorer
+from spadework.learners.directions import ColumnScorer
 
 CLASSES: dict[str, type[Any]] = {
     cls.__name__: cls
@@ -24,7 +24,6 @@ CLASSES: dict[str, type[Any]] = {
         FixMatchLearner,
         ImageSPADE,
         ImageTraining,
-        LinearScorer,
         OneClassLearner,
         PaperLearner,
         PatchBank,

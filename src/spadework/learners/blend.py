@@ -13,12 +13,13 @@ from spadework.core.curves import Curve
 from spadework.core.masking import mask_leaves
 from spadework.core.masks import LeafMasks
 from spadework.core.pseudo_labels import Members, PseudoLabels, log_scale
-from spadework.core.scaling import PrincipalScaler
+from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.trees import FlatForest
 from spadework.core.trust import Trust, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.contract import Floats, Scaler
+from spadework.learners.directions import ScaledScorer
 
 SCALE_ROWS = 10_000
 """Unlabeled rows, at most, that one-class scores find their scale on."""
@@ -51,7 +52,11 @@ class Oddness:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Mean of the members' scores, (n_samples,)."""
-        scores = self.members.score(self.scaler.transform(X))
+        return self.score_scaled(self.scaler.transform(X))
+
+    def score_scaled(self, scaled: NDArray[np.floating]) -> Floats:
+        """Score rows that are scaled already, (n_samples,)."""
+        scores = self.members.score(scaled)
         return log_scale(scores, self.origin, self.unit).mean(axis=1)
 
 
@@ -88,8 +93,9 @@ class ReadingModel:
     Attributes
     ----------
     weight : float
-    scorer : FlatForest, Perceptrons, NetworkModel, Oddness, LinearScorer or ColumnScorer
-        The scores of trees are mean leaf shares of anomalies.
+    scorer : Scorer
+        Trees, networks, one-class models, a direction or a column. The scores of
+        trees are mean leaf shares of anomalies.
     knots, log_odds : ndarray of shape (n_knots,)
         Scores, and the log-odds of their rank among unlabeled training rows.
     """
@@ -124,23 +130,34 @@ class BlendedModel:
     ----------
     readings : tuple of ReadingModel
     scaler : MinMaxScaler, QuantileScaler or PrincipalScaler
-        For the pseudo-labeler; what scores takes rows as they are.
+        For the pseudo-labeler, and for scorers that read scaled rows.
     """
 
     readings: tuple[ReadingModel, ...]
     scaler: Scaler | PrincipalScaler
 
+    def __post_init__(self) -> None:
+        for scorer in (reading.scorer for reading in self.readings):
+            if isinstance(scorer, Oddness | ScaledScorer) and not same_scaling(
+                scorer.scaler, self.scaler
+            ):
+                raise InputError("readings of scaled rows need the scaler of their blend")
+
     def score(self, X: NDArray[np.floating]) -> Floats:
-        """Weighted mean over the readings, (n_samples,)."""
-        if self._masks is None:
-            return self.blend([reading.scorer.score(X) for reading in self.readings])
-        by_trees = iter(self._masks.score(X))
-        return self.blend(
-            [
-                next(by_trees) if isinstance(scorer, FlatForest) else scorer.score(X)
-                for scorer in (reading.scorer for reading in self.readings)
-            ]
-        )
+        """Weighted mean over the readings, (n_samples,); rows are scaled at most once."""
+        scorers = [reading.scorer for reading in self.readings]
+        by_trees = None if self._masks is None else iter(self._masks.score(X))
+        scaled = None
+        scores = []
+        for scorer in scorers:
+            if by_trees is not None and isinstance(scorer, FlatForest):
+                scores.append(next(by_trees))
+            elif isinstance(scorer, Oddness | ScaledScorer):
+                scaled = self.scaler.transform(X) if scaled is None else scaled
+                scores.append(scorer.score_scaled(scaled))
+            else:
+                scores.append(scorer.score(X))
+        return self.blend(scores)
 
     @cached_property
     def _masks(self) -> LeafMasks | None:

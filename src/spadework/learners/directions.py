@@ -1,4 +1,4 @@
-"""Fitted scorers of rows by one direction, or by one column."""
+"""Fitted scorers of rows by one direction, scaled or not, or by one column."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
+from spadework.learners.contract import Scaler
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +31,32 @@ class LinearScorer:
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Log-odds of anomaly by the linear model, (n_samples,)."""
         return X @ self.weights + self.intercept
+
+
+@dataclass(frozen=True)
+class ScaledScorer:
+    """A direction among scaled rows.
+
+    Attributes
+    ----------
+    scaler : MinMaxScaler or QuantileScaler
+    direction : LinearScorer
+    """
+
+    scaler: Scaler
+    direction: LinearScorer
+
+    def __post_init__(self) -> None:
+        if len(self.direction.weights) != self.scaler.n_features:
+            raise InputError("a direction needs a weight for each column that is scaled")
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Log-odds of anomaly by the linear model, (n_samples,)."""
+        return self.score_scaled(self.scaler.transform(X))
+
+    def score_scaled(self, scaled: NDArray[np.floating]) -> Floats:
+        """Score rows that are scaled already, (n_samples,)."""
+        return self.direction.score(scaled)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 Pseudo-labels come once, by consensus of one-class classifiers. They are one of five
 ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
 on rows they have not drawn. The number of draws per tree is capped, so time grows
-with the rows only as far as reading them.
+with the rows only as far as reading them. Where trees have few rows to draw, a linear
+model stands beside them.
 """
 
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ from spadework.learners.blend import (
     fit_oddness,
     judge_readings,
 )
+from spadework.learners.companions import Companion, fit_companions, join
 from spadework.learners.contract import Learnt, Scaler
 from spadework.learners.growing import grow_trees
 from spadework.learners.readings import (
@@ -64,6 +66,9 @@ class ForestLearner(BaseEstimator):
     judge : bool
         Weigh readings by what held-out labels say about them; otherwise all count
         the same.
+    linear : bool
+        Let a linear model count beside the trees of a reading, the more the fewer rows
+        these draw.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
@@ -79,6 +84,7 @@ class ForestLearner(BaseEstimator):
         *,
         readings: Sequence[str] | None = None,
         judge: bool = True,
+        linear: bool = True,
         anomaly_weight: float = 0.3,
         normal_weight: float = 0.3,
         n_trees: int | None = None,
@@ -87,6 +93,7 @@ class ForestLearner(BaseEstimator):
     ) -> None:
         self.readings = readings
         self.judge = judge
+        self.linear = linear
         self.anomaly_weight = anomaly_weight
         self.normal_weight = normal_weight
         self.n_trees = n_trees
@@ -111,13 +118,22 @@ class ForestLearner(BaseEstimator):
         readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
         judged = judged_rows(labels, rng)
         grown = self._grow_all(X, readings, judged, rng, verbose=verbose)
+        beside: dict[str, Companion] = {}
+        if self.linear:
+            beside = fit_companions(X, labels, readings, scaler, judged, rng)
         if fitted is not None and self._wants(ONE_CLASS):
             oddness = fit_oddness(fitted.members, scaler, X, labels)
             grown[ONE_CLASS] = GrownReading(oddness, oddness.score(X[judged]))
-        trust = self._weigh(grown, labels, pseudo, judged)
+        joined = {
+            name: join(trees, beside[name], labels[judged], scaler)
+            if name in beside
+            else trees
+            for name, trees in grown.items()
+        }
+        trust = self._weigh(joined, labels, pseudo, judged)
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
-            grown, trust.weights, labels[judged], scaler
+            *_side_by_side(grown, beside, trust.weights), labels[judged], scaler
         )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
@@ -206,3 +222,17 @@ class ForestLearner(BaseEstimator):
         if self.judge:
             return trust
         return replace(trust, weights={name: 1 / len(grown) for name in grown})
+
+
+def _side_by_side(
+    grown: dict[str, GrownReading],
+    beside: dict[str, Companion],
+    weights: dict[str, float],
+) -> tuple[dict[str, GrownReading], dict[str, float]]:
+    """Set trees and linear models beside each other, with the weight of each."""
+    both, each = dict(grown), dict(weights)
+    for name, (share, linear) in beside.items():
+        both[f"{name}, linear"] = linear
+        each[f"{name}, linear"] = share * weights[name]
+        each[name] = (1 - share) * weights[name]
+    return both, each

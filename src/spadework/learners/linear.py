@@ -1,11 +1,12 @@
-"""Readings learnt by linear models, cross-fitted, for few rows of many columns.
+"""Readings learnt by linear models, cross-fitted, for few rows.
 
 The row of a photo has some thousand columns, and there are few photos: trees find too
-many columns to split on, a penalised linear model does not. Rows come in several views,
-such as photos turned on their side: what differs between views of a row is not learnt.
+many columns to split on, a penalised linear model does not. Rows come in one view, or in
+several, such as photos turned on their side: what differs between views of a row is not
+learnt.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from sklearn.linear_model import LogisticRegression
 
 from spadework.core.scaling import column_spread
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import GrownReading
 from spadework.learners.directions import LinearScorer
 from spadework.learners.readings import Draws, Reading
 
@@ -36,6 +36,13 @@ _MAX_STEPS = 200
 _SMALLEST = 1e-6
 
 
+class CrossFitted(NamedTuple):
+    """A linear model, and scores of rows by models that have not seen them."""
+
+    scorer: LinearScorer
+    held_out: Floats
+
+
 def deal_folds(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.intp]:
     """Deal each kind of rows to the folds evenly, (n_samples,).
 
@@ -54,7 +61,7 @@ def fit_linear(
     reading: Reading,
     folds: NDArray[np.intp],
     rng: np.random.Generator,
-) -> GrownReading:
+) -> CrossFitted:
     """Fit a model without each fold; the scorer is their mean.
 
     The first view of every row is scored by the model that has not seen the row, a row
@@ -77,7 +84,7 @@ def fit_linear(
     held_out = np.where(folds >= 0, held_out, scores.mean(axis=1))
     direction = weights.mean(axis=0) / spread
     intercept = float(intercepts.mean() - direction @ mean)
-    return GrownReading(LinearScorer(direction, intercept), held_out)
+    return CrossFitted(LinearScorer(direction, intercept), held_out)
 
 
 def _fit_without(

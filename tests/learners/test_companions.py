@@ -1,0 +1,131 @@
+"""Linear models beside trees: where they stand, what they see, and what they add."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from spadework import SPADE, ForestLearner
+from spadework.core.scaling import fit_scaler
+from spadework.errors import InputError
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.companions import companion_share, fit_companions
+from spadework.learners.directions import LinearScorer, ScaledScorer
+from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
+
+ALPHAS = {NORMAL: 0.3, ANOMALY: 0.3}
+
+
+def tilted_rows(n, seed):
+    """Rows that grow more anomalous in one direction of ten."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 10)).astype(np.float32)
+    return X, X.sum(axis=1) > 3.5
+
+
+def few_labels(truth, n_each):
+    labels = np.full(len(truth), UNLABELED, dtype=np.int8)
+    labels[np.flatnonzero(truth)[:n_each]] = ANOMALY
+    labels[np.flatnonzero(~truth)[:n_each]] = NORMAL
+    return labels
+
+
+def reading_of(n_normal, n_anomalous):
+    return Reading(
+        Draws(np.arange(3), None, n_normal), Draws(np.arange(3), None, n_anomalous), 1
+    )
+
+
+def linear_readings(detector):
+    return [
+        reading
+        for reading in detector.model_.readings
+        if isinstance(reading.scorer, ScaledScorer)
+    ]
+
+
+@given(st.integers(1, 30_000), st.integers(1, 30_000), st.integers(1, 1_000))
+@settings(max_examples=50, deadline=None)
+def test_the_share_falls_with_the_draws_and_is_never_more_than_half(n, m, more):
+    share = companion_share(reading_of(n, m))
+    assert 0 <= companion_share(reading_of(n + more, m)) <= share < 0.5
+
+
+def test_few_labels_get_linear_models_and_many_get_none():
+    X, truth = tilted_rows(12_000, 0)
+    few = SPADE(random_state=0).fit(X[:500], few_labels(truth[:500], 5))
+    many = few_labels(truth, 1_250)
+    assert linear_readings(few)
+    assert not linear_readings(SPADE(random_state=0).fit(X, many))
+
+
+def test_the_weights_of_trees_and_lines_are_those_of_the_readings():
+    X, truth = tilted_rows(500, 0)
+    detector = SPADE(random_state=0).fit(X, few_labels(truth, 5))
+    total = sum(reading.weight for reading in detector.model_.readings)
+    assert total == pytest.approx(sum(detector.trust_.weights.values()))
+    lines = sum(reading.weight for reading in linear_readings(detector))
+    assert 0 < lines < 0.5
+
+
+def test_linear_models_help_where_anomalies_lie_in_one_direction():
+    X, truth = tilted_rows(3_000, 1)
+    labels = few_labels(truth[:1_000], 6)
+    scores = [
+        SPADE(learner=ForestLearner(linear=linear), random_state=0)
+        .fit(X[:1_000], labels)
+        .anomaly_score(X[1_000:])
+        for linear in (True, False)
+    ]
+    with_lines, trees = (roc_auc_score(truth[1_000:], each) for each in scores)
+    assert with_lines > trees + 0.02
+
+
+def test_held_out_scores_of_random_labels_tell_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 30)).astype(np.float32)
+    labels = np.full(400, UNLABELED, dtype=np.int8)
+    labels[:80] = rng.permutation(np.repeat([NORMAL, ANOMALY], 40))
+    readings = make_readings(
+        labels, np.full(320, UNLABELED), ALPHAS, max_draws=1_000, min_leaf=5
+    )
+    scaler = fit_scaler(X, "quantile", rng)
+    found = fit_companions(X, labels, readings, scaler, np.arange(400), rng)
+    known = labels != UNLABELED
+    auc = roc_auc_score(labels[known], found["labels"].grown.held_out[known])
+    assert 0.3 < auc < 0.7
+
+
+def test_a_sample_of_the_unlabeled_rows_is_enough():
+    X, truth = tilted_rows(30_000, 2)
+    labels = few_labels(truth, 20)
+    rng = np.random.default_rng(0)
+    readings = make_readings(
+        labels, np.full(len(X) - 40, UNLABELED), ALPHAS, max_draws=1_000, min_leaf=5
+    )
+    judged = judged_rows(labels, rng)
+    assert len(judged) < len(X) / 2
+    scaler = fit_scaler(X, "quantile", rng)
+    found = fit_companions(X, labels, readings, scaler, judged, rng)
+    for name in ("labels", "as_normal"):
+        grown = found[name].grown
+        assert grown.held_out.shape == judged.shape
+        assert roc_auc_score(truth, grown.scorer.score(X)) > 0.75
+
+
+def test_readings_of_scaled_rows_need_the_scaler_of_their_blend():
+    X, truth = tilted_rows(300, 0)
+    model = SPADE(random_state=0).fit(X, few_labels(truth, 5)).model_
+    other = fit_scaler(2 * X, "quantile", np.random.default_rng(0))
+    with pytest.raises(InputError, match="scaler of their blend"):
+        replace(model, scaler=other)
+
+
+def test_a_direction_needs_a_weight_for_each_scaled_column():
+    X, _ = tilted_rows(50, 0)
+    scaler = fit_scaler(X, "quantile", np.random.default_rng(0))
+    with pytest.raises(InputError, match="each column"):
+        ScaledScorer(scaler, LinearScorer(np.ones(3), 0.0))
