@@ -56,7 +56,9 @@ class ScaledScorer:
 
     def score_scaled(self, scaled: NDArray[np.floating]) -> Floats:
         """Score rows that are scaled already, (n_samples,)."""
-        return self.direction.score(scaled)
+        # Not by BLAS, where a score would depend on the rows scored beside it.
+        weights, intercept = self.direction.weights, self.direction.intercept
+        return np.einsum("ij,j->i", scaled, weights) + intercept
 
 
 @dataclass(frozen=True)
