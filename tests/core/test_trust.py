@@ -110,6 +110,21 @@ def test_unlabeled_rows_are_not_taken_for_normal_when_labeled_normals_are_fair(r
     assert weigh_readings(scores, labels, called).weights[LABELS] > 0.9
 
 
+def test_labels_alone_can_count_several_times(rows):
+    rng, labels, called = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0),
+        PSEUDO: made(rng, labels, anomalies=3.0),
+    }
+    once, thrice = (
+        weigh_readings(scores, labels, called, labels_count=count).weights
+        for count in (1.0, 3.0)
+    )
+    assert thrice[LABELS] / thrice[PSEUDO] == pytest.approx(
+        3 * once[LABELS] / once[PSEUDO]
+    )
+
+
 def test_suspicion_counts_less_the_better_normals_and_unlabeled_rows_differ(rows):
     rng, labels, called = rows
     shares = []

@@ -102,6 +102,42 @@ def test_what_differs_between_views_of_a_row_is_not_learnt():
     assert abs(both[10]) < 0.2 * abs(alone[10])
 
 
+def with_offset(X, labels, offset):
+    folds = deal_folds(labels, np.random.default_rng(0))
+    labels_alone = readings_of(labels)["labels"]
+    rng = np.random.default_rng(0)
+    return fit_linear(X[None], labels_alone, folds, rng, offset=offset).scorer
+
+
+def test_a_small_offset_keeps_the_mean_of_all_rows_at_the_border():
+    X, labels, _ = made_rows(n_unlabeled=300)
+    free, small = (with_offset(X, labels, offset) for offset in (None, 1e-3))
+    assert abs(small.score(X).mean()) < 1e-3 < 0.1 < abs(free.score(X).mean())
+
+
+def test_a_large_offset_is_a_free_intercept():
+    X, labels, _ = made_rows(n_unlabeled=300)
+    free, large = (with_offset(X, labels, offset) for offset in (None, 30.0))
+    np.testing.assert_allclose(large.score(X), free.score(X), atol=0.05)
+
+
+def test_a_small_offset_finds_types_of_anomaly_that_nobody_labeled():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, -1], [100, 20, 800]).astype(np.int8)
+    kind = np.repeat([0, 1, 0, 1, 2], [100, 20, 600, 80, 120])
+    X = rng.normal(size=(len(labels), 300)).astype(np.float32)
+    X[:, :20] += (kind == 1)[:, None]
+    X[:, 20:40] += (kind == 2)[:, None]
+    unknown = (labels == -1) & (kind != 1)
+    free, small = (
+        roc_auc_score(
+            kind[unknown] == 2, with_offset(X, labels, offset).score(X[unknown])
+        )
+        for offset in (None, 0.5)
+    )
+    assert small > free + 0.1
+
+
 @given(st.lists(st.sampled_from([1, 0, -1]), min_size=1, max_size=40), st.integers(0, 9))
 def test_folds_deal_each_kind_evenly_and_leave_out_no_only_row(kinds, seed):
     labels = np.array(kinds, dtype=np.int8)

@@ -103,6 +103,7 @@ def weigh_readings(
     pseudo_anomalous: NDArray[np.bool_],
     *,
     doubt_shift: bool = True,
+    labels_count: float = 1.0,
 ) -> Trust:
     """Weigh readings by what held-out labels say about them.
 
@@ -126,6 +127,8 @@ def weigh_readings(
         Whether suspects count less the better they are told from labeled normals.
         Trees learn by heart how rows were chosen for labeling; a penalised linear
         model does not, and is judged by the labeled anomalies alone.
+    labels_count : float
+        How many times labels alone count.
     """
     evidence = {name: _evidence(each, labels) for name, each in scores.items()}
     believed = {
@@ -148,6 +151,8 @@ def weigh_readings(
         believed[PSEUDO] = (1.0 if belief is None else belief) * (1 - riskiness)
     if ONE_CLASS in scores:
         believed[ONE_CLASS] = 0.0 if belief is None else ONE_CLASS_SHARE * belief
+    if LABELS in scores:
+        believed[LABELS] *= labels_count
     return Trust(_shares(believed), evidence, agreement, riskiness)
 
 

@@ -60,6 +60,14 @@ N_AXES = 16
 PSEUDO_WEIGHT = 0.3
 """The alpha of eq. 5, as for tables."""
 
+OFFSET = 3.0
+"""Of the model that learns from labels alone, in standard deviations of a column. The
+photos' rows have 4,297 of them, so that it is small."""
+
+LABELS_COUNT = 4.0
+"""How many times labels alone count: linear models of what a pretrained network sees
+learn more from some labels than any view of the unlabeled photos tells."""
+
 MIN_NORMALS = 20
 """Labeled normals that make a bank of patches; with fewer, unlabeled photos do too."""
 
@@ -177,7 +185,14 @@ class PretrainedLearner:
         )
         grown = _learn_readings(X, views, learnt, labels, targets, rng, wanted)
         everything = np.arange(len(labels))
-        trust = judge_readings(grown, labels, pseudo, everything, doubt_shift=False)
+        trust = judge_readings(
+            grown,
+            labels,
+            pseudo,
+            everything,
+            doubt_shift=False,
+            labels_count=LABELS_COUNT,
+        )
         blend, scores = blend_readings(grown, trust.weights, labels, scaler)
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
@@ -224,7 +239,8 @@ def _learn_readings(
     grown: dict[str, GrownReading] = {}
     for name, reading in possible.items():
         if name in wanted:
-            scorer, held_out = fit_linear(views, reading, folds, rng)
+            offset = OFFSET if name == LABELS else None
+            scorer, held_out = fit_linear(views, reading, folds, rng, offset=offset)
             scores = scorer.score(X)
             scores[learnt] = held_out
             grown[name] = GrownReading(scorer, scores)

@@ -207,6 +207,7 @@ def judge_readings(
     judged: NDArray[np.intp],
     *,
     doubt_shift: bool = True,
+    labels_count: float = 1.0,
 ) -> Trust:
     """Weigh readings by their held-out scores; labels are those of all rows."""
     called = np.zeros(len(labels), dtype=bool)
@@ -214,7 +215,11 @@ def judge_readings(
         called[labels == UNLABELED] = pseudo.labels == ANOMALY
     held_out = {name: each.held_out for name, each in grown.items()}
     return weigh_readings(
-        held_out, labels[judged], called[judged], doubt_shift=doubt_shift
+        held_out,
+        labels[judged],
+        called[judged],
+        doubt_shift=doubt_shift,
+        labels_count=labels_count,
     )
 
 

@@ -6,13 +6,17 @@ several, such as photos turned on their side: what differs between views of a ro
 learnt.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from spadework.core.scaling import column_spread
+from spadework.core.trees import usable_cores
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.directions import LinearScorer
 from spadework.learners.readings import Draws, Reading
@@ -43,6 +47,18 @@ class CrossFitted(NamedTuple):
     held_out: Floats
 
 
+class Sample(NamedTuple):
+    """What one model learns from: two classes, in a view each or in all, how strictly.
+
+    ``view`` is that of every row, (n_samples,); None for all of them.
+    """
+
+    normal: Draws
+    anomalous: Draws
+    view: NDArray[np.intp] | None
+    penalty: float
+
+
 def deal_folds(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.intp]:
     """Deal each kind of rows to the folds evenly, (n_samples,).
 
@@ -61,6 +77,8 @@ def fit_linear(
     reading: Reading,
     folds: NDArray[np.intp],
     rng: np.random.Generator,
+    *,
+    offset: float | None = None,
 ) -> CrossFitted:
     """Fit a model without each fold; the scorer is their mean.
 
@@ -72,10 +90,21 @@ def fit_linear(
     views : ndarray of shape (n_views, n_samples, n_features)
         Any scale; columns are standardised by all rows.
     folds : ndarray of shape (n_samples,)
+    offset : float, optional
+        Value of a column that carries the intercept, penalised as the others are. A
+        small one keeps the mean of all rows near the border of the classes: what
+        unlabeled rows have on average, and labeled normals have not, then speaks for
+        an anomaly, of whatever type. By default the intercept is free.
     """
     mean, spread = views.mean(axis=(0, 1)), column_spread(views)
     Z = (views - mean) / spread
-    models = [_fit_without(Z, reading, folds == fold, rng) for fold in range(N_FOLDS)]
+    samples = [
+        _choose_samples(len(Z), reading, folds == fold, rng) for fold in range(N_FOLDS)
+    ]
+    n_workers = min(usable_cores(), N_FOLDS)
+    # The models are small: shared out, their products would wait for one another.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_workers) as pool:
+        models = list(pool.map(partial(_fit_mean, Z, offset), samples))
     weights = np.stack([model.weights for model in models])
     intercepts = np.array([model.intercept for model in models])
     scores = Z[0] @ weights.T + intercepts
@@ -87,43 +116,71 @@ def fit_linear(
     return CrossFitted(LinearScorer(direction, intercept), held_out)
 
 
-def _fit_without(
-    Z: Rows, reading: Reading, left_out: NDArray[np.bool_], rng: np.random.Generator
-) -> LinearScorer:
-    """Fit a logistic regression on all views; where a class is a mixture, some models.
+def _choose_samples(
+    n_views: int,
+    reading: Reading,
+    left_out: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> list[Sample]:
+    """Choose what the models of a fold see; some models, where a class is a mixture.
 
     As with trees, no more of a mixture is drawn than there are rows of the other
     class: every model then sees few of the rows that are there by mistake. It sees
     each row in one view.
     """
     normal, anomalous = (_keep(side, left_out) for side in reading[:2])
+
+    def one_view() -> NDArray[np.intp]:
+        return rng.integers(n_views, size=len(left_out))
+
     if not (_is_mixture(normal) or _is_mixture(anomalous)):
-        few = len(Z) * (len(normal.rows) + len(anomalous.rows)) <= MAX_SEEN
-        return _fit(Z if few else _one_view(Z, rng), normal, anomalous, PURE_PENALTY)
-    models = [
-        _fit(_one_view(Z, rng), _draw(normal, rng), _draw(anomalous, rng), MIXED_PENALTY)
-        for _ in range(N_BAGS)
-    ]
+        few = n_views * (len(normal.rows) + len(anomalous.rows)) <= MAX_SEEN
+        return [Sample(normal, anomalous, None if few else one_view(), PURE_PENALTY)]
+    chosen: list[Sample] = []
+    for _ in range(N_BAGS):
+        view = one_view()
+        bag = _draw(normal, rng), _draw(anomalous, rng)
+        chosen.append(Sample(*bag, view, MIXED_PENALTY))
+    return chosen
+
+
+def _fit_mean(Z: Rows, offset: float | None, samples: list[Sample]) -> LinearScorer:
+    """Fit a model on each sample; return their mean."""
+    models = [_fit(Z, offset, sample) for sample in samples]
     weights = np.mean([model.weights for model in models], axis=0)
     return LinearScorer(weights, float(np.mean([model.intercept for model in models])))
 
 
-def _fit(Z: Rows, normal: Draws, anomalous: Draws, penalty: float) -> LinearScorer:
-    """Fit a logistic regression on all views of two classes that weigh the same."""
-    n_views = len(Z)
+def _fit(Z: Rows, offset: float | None, sample: Sample) -> LinearScorer:
+    """Fit a logistic regression on two classes that weigh the same.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_views, n_samples, n_features)
+    """
+    normal, anomalous, view, penalty = sample
     rows = np.concatenate([normal.rows, anomalous.rows])
-    seen = Z[:, rows].reshape(-1, Z.shape[2]).astype(np.float64)
+    seen = Z[:, rows] if view is None else Z[view[rows], rows][None]
+    n_views, _, n_features = seen.shape
     classes = np.repeat([0, 1], [len(normal.rows), len(anomalous.rows)])
     weights = np.concatenate([_halved(normal), _halved(anomalous)])
-    coordinates, axes = _coordinates(seen)
+    coordinates, axes = _coordinates(seen.reshape(-1, n_features).astype(np.float64))
+    free = offset is None
+    if not free:
+        coordinates = np.column_stack([coordinates, np.full(len(coordinates), offset)])
     # scikit-learn declares no types.
-    model: Any = LogisticRegression(C=1 / penalty, max_iter=_MAX_STEPS)
+    model: Any = LogisticRegression(
+        C=1 / penalty, fit_intercept=free, max_iter=_MAX_STEPS
+    )
     model.fit(
         coordinates,
         np.tile(classes, n_views),
         sample_weight=np.tile(weights, n_views) / n_views,
     )
-    return LinearScorer(axes @ model.coef_[0], float(model.intercept_[0]))
+    slopes = model.coef_[0]
+    if free:
+        return LinearScorer(axes @ slopes, float(model.intercept_[0]))
+    return LinearScorer(axes @ slopes[:-1], float(offset * slopes[-1]))
 
 
 def _coordinates(rows: Floats) -> tuple[Floats, Floats]:
@@ -143,13 +200,6 @@ def _coordinates(rows: Floats) -> tuple[Floats, Floats]:
     kept = squares > _SMALLEST * max(squares[-1], _SMALLEST)
     lengths = np.sqrt(squares[kept])
     return along[:, kept] * lengths, rows.T @ (along[:, kept] / lengths)
-
-
-def _one_view(Z: Rows, rng: np.random.Generator) -> Rows:
-    """Every row in a view drawn by chance, (1, n_samples, n_features)."""
-    n_views, n_samples, _ = Z.shape
-    drawn = rng.integers(n_views, size=n_samples)
-    return Z[drawn, np.arange(n_samples)][None]
 
 
 def _keep(side: Draws, left_out: NDArray[np.bool_]) -> Draws:
