@@ -114,15 +114,14 @@ def test_labels_alone_can_count_several_times(rows):
     rng, labels, called = rows
     scores = {
         LABELS: made(rng, labels, anomalies=3.0),
-        PSEUDO: made(rng, labels, anomalies=3.0),
+        AS_SUSPECT: made(rng, labels, anomalies=3.0),
     }
     once, thrice = (
         weigh_readings(scores, labels, called, labels_count=count).weights
         for count in (1.0, 3.0)
     )
-    assert thrice[LABELS] / thrice[PSEUDO] == pytest.approx(
-        3 * once[LABELS] / once[PSEUDO]
-    )
+    ratios = [weights[LABELS] / weights[AS_SUSPECT] for weights in (once, thrice)]
+    assert ratios[1] == pytest.approx(3 * ratios[0])
 
 
 def test_suspicion_counts_less_the_better_normals_and_unlabeled_rows_differ(rows):
