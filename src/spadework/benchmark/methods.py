@@ -282,7 +282,9 @@ _FOR_PHOTOS = [
         "Logistic regression on pretrained features",
         None,
         _PNU,
-        make_images=_photos("pretrained.PretrainedLearner", readings=("labels",)),
+        make_images=_photos(
+            "pretrained.PretrainedLearner", readings=("labels",), spot=False
+        ),
     ),
     Method(
         "patches",

@@ -17,6 +17,7 @@ from spadework.images.backbone import BLOCKS, FINE, PATCH, Weights
 from spadework.images.detector import ImageSPADE
 from spadework.images.patches import ODDEST, PatchBank
 from spadework.images.pretrained import PhotoModel
+from spadework.images.spotting import LARGEST, Spotter, n_spots
 
 PLACES = np.array([2, 3])
 """Axes of height and width."""
@@ -51,8 +52,13 @@ def add_photos(graph: Graph, model: PhotoModel, pixels: str, size: int) -> str:
         _add_pooling(graph, maps, -(-size // step))
         for maps, step in ((fine, 8), (patches, 16), (coarse, 32))
     ]
-    odd = _add_oddness(graph, model.bank, patches, (-(-size // 16)) ** 2)
-    rows = graph.add("Concat", *pooled, odd, axis=1)
+    n_positions = (-(-size // 16)) ** 2
+    smooth = _add_smoothing(graph, patches)
+    scores_of_patches = [_add_oddness(graph, model.bank, smooth, n_positions)]
+    if model.spotter is not None:
+        spotted = _add_spots(graph, model.spotter, smooth, n_positions)
+        scores_of_patches.append(spotted)
+    rows = graph.add("Concat", *pooled, *scores_of_patches, axis=1)
     scores = add_blend(graph, model.blend, graph.add("Cast", rows, to=DOUBLE))
     return graph.add("Squeeze", scores, np.array([1]))
 
@@ -131,18 +137,27 @@ def _add_pooling(graph: Graph, maps: str, side: int) -> str:
     )
 
 
-def _add_oddness(graph: Graph, bank: PatchBank, maps: str, n_positions: int) -> str:
-    """Mean distance of a photo's oddest patches to those of the bank, (batch, 1)."""
-    smooth = graph.add(
+def _add_smoothing(graph: Graph, maps: str) -> str:
+    """Mean of 3 x 3 positions, same shape."""
+    return graph.add(
         "AveragePool",
         maps,
         kernel_shape=[3, 3],
         pads=[1, 1, 1, 1],
         count_include_pad=0,
     )
+
+
+def _add_patches(graph: Graph, maps: str, n_channels: int, n_positions: int) -> str:
+    """Turn maps into one row a patch, (batch, n_positions, n_channels)."""
+    flat = graph.add("Reshape", maps, np.array([0, n_channels, n_positions]))
+    return graph.add("Transpose", flat, perm=[0, 2, 1])
+
+
+def _add_oddness(graph: Graph, bank: PatchBank, smooth: str, n_positions: int) -> str:
+    """Mean distance of a photo's oddest patches to those of the bank, (batch, 1)."""
     scaled = graph.add("Div", smooth, bank.scale[:, None, None])
-    flat = graph.add("Reshape", scaled, np.array([0, len(bank.scale), n_positions]))
-    queries = graph.add("Transpose", flat, perm=[0, 2, 1])  # (batch, positions, channels)
+    queries = _add_patches(graph, scaled, len(bank.scale), n_positions)
     products = graph.add("MatMul", queries, 2 * np.ascontiguousarray(bank.patches.T))
     squares = graph.add("Sub", (bank.patches**2).sum(axis=1), products)
     nearest = graph.add("ReduceMin", squares, np.array([2]), keepdims=0)
@@ -151,6 +166,19 @@ def _add_oddness(graph: Graph, bank: PatchBank, maps: str, n_positions: int) -> 
     distances = graph.add("Sqrt", positive)
     oddest = graph.add("TopK", distances, np.array([min(ODDEST, n_positions)]), axis=1)
     return graph.add("ReduceMean", oddest, np.array([1]), keepdims=1)
+
+
+def _add_spots(graph: Graph, spotter: Spotter, smooth: str, n_positions: int) -> str:
+    """Mean score of a photo's most anomalous patches, (batch, 1)."""
+    patches = _add_patches(graph, smooth, len(spotter.mean), n_positions)
+    z = graph.add("Div", graph.add("Sub", patches, spotter.mean), spotter.spread)
+    squares = graph.add("Sub", graph.add("Mul", z, z), _number(1))
+    cut = graph.add("Min", squares, _number(LARGEST))
+    traits = graph.add("Concat", z, graph.add("Div", cut, _number(3)), axis=2)
+    scores = graph.add("MatMul", traits, spotter.weights)
+    spots = graph.add("TopK", scores, np.array([n_spots(n_positions)]), axis=1)
+    by_model = graph.add("ReduceMean", spots, np.array([1]), keepdims=0)
+    return graph.add("ReduceMean", by_model, np.array([1]), keepdims=1)
 
 
 def _number(value: float) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from spadework.images.models import DensityModel, PredictorModel
 from spadework.images.paper import PaperLearner
 from spadework.images.patches import PatchBank
 from spadework.images.pretrained import PhotoModel, PretrainedLearner
+from spadework.images.spotting import Spotter
 from spadework.images.training import ImageTraining
 from spadework.learners.directions import ColumnScorer
 
@@ -32,6 +33,7 @@ CLASSES: dict[str, type[Any]] = {
         PretrainedLearner,
         PrincipalScaler,
         PseudoLabeler,
+        Spotter,
         SupervisedLearner,
     )
 }

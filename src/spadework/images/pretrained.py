@@ -1,15 +1,17 @@
 """The default on photos: features of a pretrained network, read in five ways.
 
 The network is not trained further. What it sees of a photo makes one row: its maps
-pooled, and how far the photo's oddest patches lie from patches of normal photos. Photos
-are learnt from in several views, turned and tilted, and scored as they are. From there
-on all is as for tables: pseudo-labels by consensus are one of five readings of the
-unlabeled photos, each is learnt on its own, and held-out labels say how far to believe
-it. Readings are linear, and the distance of patches takes the place of one-class scores.
+pooled, how far the photo's oddest patches lie from patches of normal photos, and what a
+model that labels have taught says of its patches. Photos are learnt from in several
+views, turned and tilted, and scored as they are. From there on all is as for tables:
+pseudo-labels by consensus are one of five readings of the unlabeled photos, each is
+learnt on its own, and held-out labels say how far to believe it. Readings are linear, and
+the distance of patches takes the place of one-class scores.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,6 +23,7 @@ from spadework.core.scaling import fit_principal_scaler
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.errors import InputError
 from spadework.images.backbone import (
+    POOLED_WIDTH,
     Backbone,
     Weights,
     pretrained_weights,
@@ -35,7 +38,8 @@ from spadework.images.patches import (
     make_bank,
     smooth,
 )
-from spadework.images.sight import Sight, look
+from spadework.images.sight import Sight, gather_maps, look
+from spadework.images.spotting import Spotter, choose_views, fit_spotter
 from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
@@ -44,6 +48,7 @@ from spadework.learners.blend import (
     blend_readings,
     judge_readings,
 )
+from spadework.learners.companions import Companion, join, side_by_side
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import check_readings, make_readings
@@ -67,6 +72,9 @@ photos' rows have 4,297 of them, so that it is small."""
 LABELS_COUNT = 4.0
 """How many times labels alone count: linear models of what a pretrained network sees
 learn more from some labels than any view of the unlabeled photos tells."""
+
+SPOT_SHARE = 1 / 3
+"""Of the model of patches in the reading of labels; the rest is that of whole photos."""
 
 MIN_NORMALS = 20
 """Labeled normals that make a bank of patches; with fewer, unlabeled photos do too."""
@@ -99,12 +107,15 @@ class PhotoModel:
         Of the network.
     bank : PatchBank
     blend : BlendedModel
-        Readings of rows: linear models, and the column of the patches' distance.
+        Readings of rows: linear models, and the columns that are scores.
+    spotter : Spotter, optional
+        What labels say about patches.
     """
 
     weights: Weights
     bank: PatchBank
     blend: BlendedModel
+    spotter: Spotter | None = None
 
     def __post_init__(self) -> None:
         if not all(np.isfinite(weight).all() for weight in self.weights.values()):
@@ -129,7 +140,8 @@ class PhotoModel:
     @cached_property
     def _sight(self) -> Sight:
         device = find_device("auto")
-        return Sight(restore_backbone(self.weights, device), self.bank, device)
+        network = restore_backbone(self.weights, device)
+        return Sight(network, self.bank, self.spotter, device)
 
 
 @dataclass(frozen=True)
@@ -142,10 +154,13 @@ class PretrainedLearner:
     readings : tuple of str, optional
         Which of "labels", "as_normal", "as_suspect", "pseudo" and "patches" to use,
         as for `ForestLearner`; by default all that the labels allow.
+    spot : bool
+        Let a model of patches count in the reading of labels.
     """
 
     labeler: PseudoLabeler = LABELER
     readings: tuple[str, ...] | None = None
+    spot: bool = True
 
     def __post_init__(self) -> None:
         check_readings(self.readings, READINGS)
@@ -160,46 +175,105 @@ class PretrainedLearner:
     ) -> PixelLearnt:
         """Turn photos into rows, pseudo-label them, learn and weigh the readings."""
         check_pixels(pixels)
+        learnt = _choose_learnt(labels, rng)
+        seen = self._see(pixels, labels, learnt, rng, verbose=verbose)
+        scaler = fit_principal_scaler(seen.X[learnt], N_AXES)
+        fitted, pseudo = None, None
+        if (labels == UNLABELED).any():
+            fitted, pseudo = self.labeler.fit(scaler.transform(seen.X), labels, rng)
+        targets = learning_targets(
+            labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
+        )
+        grown = _learn_readings(seen, learnt, labels, targets, rng, self._wanted)
+        beside: dict[str, Companion] = {}
+        joined = dict(grown)
+        if seen.spots is not None:
+            spots = GrownReading(ColumnScorer(seen.X.shape[1] - 1), seen.spots)
+            beside[LABELS] = Companion(SPOT_SHARE, spots)
+            joined[LABELS] = join(grown[LABELS], beside[LABELS], labels, scaler)
+        trust = judge_readings(
+            joined,
+            labels,
+            pseudo,
+            np.arange(len(labels)),
+            doubt_shift=False,
+            labels_count=LABELS_COUNT,
+        )
+        blend, scores = blend_readings(
+            *side_by_side(grown, beside, trust.weights), labels, scaler
+        )
+        counts: dict[str, float] = {
+            "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
+            "pseudo_normals": pseudo.n_normals if pseudo else 0,
+        }
+        model = PhotoModel(seen.weights, seen.bank, blend, seen.spotter)
+        return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
+
+    @property
+    def _wanted(self) -> tuple[str, ...]:
+        return self.readings or READINGS
+
+    def _see(
+        self,
+        pixels: Pixels,
+        labels: Labels,
+        learnt: NDArray[np.intp],
+        rng: np.random.Generator,
+        *,
+        verbose: bool,
+    ) -> "_Seen":
+        """Look at photos, those that are learnt from in all views."""
         device = find_device("auto")
         weights = pretrained_weights()
         network = restore_backbone(weights, device)
         bank, owners = _fit_bank(network, device, pixels, labels, rng)
-        sight = Sight(network, bank, device)
-        wanted = self.readings or READINGS
-        n_views = 1 if set(wanted) == {PATCHES} else N_VIEWS
-        learnt = _choose_learnt(labels, rng)
+        n_views = 1 if set(self._wanted) == {PATCHES} else N_VIEWS
         n_looks = len(pixels) + (n_views - 1) * len(learnt)
+        spot = self.spot and LABELS in self._wanted
+        spot = spot and (labels == NORMAL).any() and (labels == ANOMALY).any()
+        shown, n_shown = np.empty(0, dtype=np.intp), 0
+        if spot:
+            shown, n_shown = choose_views(labels, n_views, rng)
+        n_looks += n_shown * len(shown)
+        spotter, known = None, None
         with progress("looking at photos", n_looks, verbose=verbose) as advance:
+            if spot:
+                maps = gather_maps(network, device, pixels, shown, n_shown, advance)
+                spotter, known = fit_spotter(maps, labels[shown], rng, device)
+                del maps
+            sight = Sight(network, bank, spotter, device)
             X = sight.rows(pixels, owners=owners, advance=advance)
             others = [
                 sight.rows(pixels, learnt, view=view, owners=owners, advance=advance)
                 for view in range(1, n_views)
             ]
         views = np.stack([X[learnt], *others])
-        scaler = fit_principal_scaler(X[learnt], N_AXES)
-        fitted, pseudo = None, None
-        if (labels == UNLABELED).any():
-            fitted, pseudo = self.labeler.fit(scaler.transform(X), labels, rng)
-        targets = learning_targets(
-            labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
-        )
-        grown = _learn_readings(X, views, learnt, labels, targets, rng, wanted)
-        everything = np.arange(len(labels))
-        trust = judge_readings(
-            grown,
-            labels,
-            pseudo,
-            everything,
-            doubt_shift=False,
-            labels_count=LABELS_COUNT,
-        )
-        blend, scores = blend_readings(grown, trust.weights, labels, scaler)
-        counts: dict[str, float] = {
-            "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
-            "pseudo_normals": pseudo.n_normals if pseudo else 0,
-        }
-        model = PhotoModel(weights, bank, blend)
-        return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
+        spots = None
+        if known is not None:
+            spots = X[:, -1].astype(np.float64)
+            spots[shown] = known
+            # The spotter has seen these photos: nothing else may learn from its scores.
+            X[:, -1] = views[:, :, -1] = 0
+        return _Seen(weights, bank, spotter, X, views, spots)
+
+
+class _Seen(NamedTuple):
+    """Rows of photos, and what made them.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    views : ndarray of shape (n_views, n_learnt, n_features)
+    spots : ndarray of shape (n_samples,), optional
+        Held-out scores of the spotter, whose column is 0 in the rows.
+    """
+
+    weights: Weights
+    bank: PatchBank
+    spotter: Spotter | None
+    X: NDArray[np.float32]
+    views: NDArray[np.float32]
+    spots: Floats | None
 
 
 def _choose_learnt(labels: Labels, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -211,8 +285,7 @@ def _choose_learnt(labels: Labels, rng: np.random.Generator) -> NDArray[np.intp]
 
 
 def _learn_readings(
-    X: NDArray[np.float32],
-    views: NDArray[np.float32],
+    seen: _Seen,
     learnt: NDArray[np.intp],
     labels: Labels,
     targets: Labels,
@@ -223,9 +296,6 @@ def _learn_readings(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        The last column is a score already.
-    views : ndarray of shape (n_views, n_learnt, n_features)
     learnt : ndarray of shape (n_learnt,)
     targets : ndarray of shape (n_unlabeled,)
     """
@@ -240,14 +310,13 @@ def _learn_readings(
     for name, reading in possible.items():
         if name in wanted:
             offset = OFFSET if name == LABELS else None
-            scorer, held_out = fit_linear(views, reading, folds, rng, offset=offset)
-            scores = scorer.score(X)
-            scores[learnt] = held_out
-            grown[name] = GrownReading(scorer, scores)
+            fitted = fit_linear(seen.views, reading, folds, rng, offset=offset)
+            scores = fitted.scorer.score(seen.X)
+            scores[learnt] = fitted.held_out
+            grown[name] = GrownReading(fitted.scorer, scores)
     if PATCHES in wanted:
-        column = X.shape[1] - 1
-        distances = X[:, column].astype(np.float64)
-        grown[PATCHES] = GrownReading(ColumnScorer(column), distances)
+        distances = seen.X[:, POOLED_WIDTH].astype(np.float64)
+        grown[PATCHES] = GrownReading(ColumnScorer(POOLED_WIDTH), distances)
     if not grown:
         raise InputError(
             f"the labels do not allow the readings {', '.join(wanted)}. Label photos of "

@@ -16,6 +16,7 @@ from spadework.images.backbone import (
 )
 from spadework.images.contract import Pixels, check_pixels
 from spadework.images.patches import PatchBank, oddness, patch_distances, smooth
+from spadework.images.spotting import Spotter
 from spadework.images.views import show
 from spadework.progress import Advance
 
@@ -23,10 +24,16 @@ _BATCH = {"cpu": 4, "cuda": 64}
 
 
 class Sight:
-    """A network and a bank on a device: turns photos into rows and heat maps."""
+    """A network, a bank and a spotter on a device: make rows and heat maps of photos."""
 
-    def __init__(self, network: Backbone, bank: PatchBank, device: torch.device) -> None:
-        self._network, self._device = network, device
+    def __init__(
+        self,
+        network: Backbone,
+        bank: PatchBank,
+        spotter: Spotter | None,
+        device: torch.device,
+    ) -> None:
+        self._network, self._spotter, self._device = network, spotter, device
         self._patches = torch.from_numpy(bank.patches).to(device)
         self._scale = torch.from_numpy(bank.scale).to(device)[:, None, None]
 
@@ -39,7 +46,9 @@ class Sight:
         owners: NDArray[np.intp] | None = None,
         advance: Advance | None = None,
     ) -> NDArray[np.float32]:
-        """Pooled features and the oddness of patches, (n_photos, 4297).
+        """Pooled features, the oddness of patches, and the score of a spotter.
+
+        Of shape (n_photos, 4298); without a spotter (n_photos, 4297).
 
         Parameters
         ----------
@@ -61,8 +70,11 @@ class Sight:
             if owners is not None:
                 own = torch.from_numpy(rows[:, None] == owners).to(self._device)
             odd = oddness(self._distances(features, own))
-            part = torch.cat([features.pooled, odd[:, None]], dim=1)
-            parts.append(part.cpu().numpy())
+            columns = [features.pooled, odd[:, None]]
+            if self._spotter is not None:
+                spotted = self._spotter.spot(smooth(features.patches))
+                columns.append(spotted[:, None])
+            parts.append(torch.cat(columns, dim=1).cpu().numpy())
             if advance is not None:
                 for _ in rows:
                     advance("")
@@ -101,6 +113,26 @@ def look(
             rows = photos[start : start + size]
             batch = torch.from_numpy(np.array(pixels[rows])).to(device)
             yield rows, network(show(batch.permute(0, 3, 1, 2), view))
+
+
+def gather_maps(
+    network: Backbone,
+    device: torch.device,
+    pixels: Pixels,
+    photos: NDArray[np.intp],
+    n_views: int,
+    advance: Advance,
+) -> NDArray[np.float32]:
+    """Smoothed maps of patches, (n_views, n_photos, n_channels, n_positions)."""
+    views: list[NDArray[np.float32]] = []
+    for view in range(n_views):
+        parts: list[NDArray[np.float32]] = []
+        for rows, features in look(network, device, pixels, photos, view):
+            parts.append(smooth(features.patches).flatten(2).cpu().numpy())
+            for _ in rows:
+                advance("")
+        views.append(np.concatenate(parts))
+    return np.stack(views)
 
 
 def pooled_features(pixels: Pixels) -> NDArray[np.float32]:

@@ -6,11 +6,13 @@ of anomaly that nobody labeled lie in no direction that labels point to. So the 
 rows a tree draws, the more a linear model counts beside it.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.scaling import PrincipalScaler
 from spadework.learners.blend import GrownReading, blend_readings
 from spadework.learners.contract import Scaler
 from spadework.learners.directions import ScaledScorer
@@ -28,7 +30,7 @@ LEAST = 0.02
 
 
 class Companion(NamedTuple):
-    """A linear model beside the trees of a reading, and its share in the reading."""
+    """A model beside that of a reading, and its share in the reading."""
 
     share: float
     grown: GrownReading
@@ -81,17 +83,33 @@ def fit_companions(
 
 
 def join(
-    trees: GrownReading, beside: Companion, labels: NDArray[np.int8], scaler: Scaler
+    reading: GrownReading,
+    beside: Companion,
+    labels: NDArray[np.int8],
+    scaler: Scaler | PrincipalScaler,
 ) -> GrownReading:
-    """Let trees and the model beside them speak as one.
+    """Let a reading and the model beside it speak as one.
 
     Parameters
     ----------
     labels : ndarray of shape (n_judged,)
     """
-    both = {"trees": trees, "linear": beside.grown}
-    weights = {"trees": 1 - beside.share, "linear": beside.share}
-    return GrownReading(*blend_readings(both, weights, labels, scaler))
+    both = side_by_side({"": reading}, {"": beside}, {"": 1.0})
+    return GrownReading(*blend_readings(*both, labels, scaler))
+
+
+def side_by_side(
+    grown: Mapping[str, GrownReading],
+    beside: Mapping[str, Companion],
+    weights: Mapping[str, float],
+) -> tuple[dict[str, GrownReading], dict[str, float]]:
+    """Set readings and the models beside them in one row, with the weight of each."""
+    both, each = dict(grown), dict(weights)
+    for name, (share, companion) in beside.items():
+        both[f"{name}, beside"] = companion
+        each[f"{name}, beside"] = share * weights[name]
+        each[name] = (1 - share) * weights[name]
+    return both, each
 
 
 def _among(reading: Reading, judged: NDArray[np.intp], n_rows: int) -> Reading:

@@ -35,7 +35,12 @@ from spadework.learners.blend import (
     fit_oddness,
     judge_readings,
 )
-from spadework.learners.companions import Companion, fit_companions, join
+from spadework.learners.companions import (
+    Companion,
+    fit_companions,
+    join,
+    side_by_side,
+)
 from spadework.learners.contract import Learnt, Scaler
 from spadework.learners.growing import grow_trees
 from spadework.learners.readings import (
@@ -133,7 +138,7 @@ class ForestLearner(BaseEstimator):
         trust = self._weigh(joined, labels, pseudo, judged)
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
-            *_side_by_side(grown, beside, trust.weights), labels[judged], scaler
+            *side_by_side(grown, beside, trust.weights), labels[judged], scaler
         )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
@@ -222,17 +227,3 @@ class ForestLearner(BaseEstimator):
         if self.judge:
             return trust
         return replace(trust, weights={name: 1 / len(grown) for name in grown})
-
-
-def _side_by_side(
-    grown: dict[str, GrownReading],
-    beside: dict[str, Companion],
-    weights: dict[str, float],
-) -> tuple[dict[str, GrownReading], dict[str, float]]:
-    """Set trees and linear models beside each other, with the weight of each."""
-    both, each = dict(grown), dict(weights)
-    for name, (share, linear) in beside.items():
-        both[f"{name}, linear"] = linear
-        each[f"{name}, linear"] = share * weights[name]
-        each[name] = (1 - share) * weights[name]
-    return both, each
