@@ -11,10 +11,8 @@ the distance of patches takes the place of one-class scores.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from spadework.core.networks import find_device
@@ -22,24 +20,13 @@ from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.errors import InputError
-from spadework.images.backbone import (
-    POOLED_WIDTH,
-    Backbone,
-    Weights,
-    pretrained_weights,
-    restore_backbone,
-)
+from spadework.images.backbone import POOLED_WIDTH, Weights, restore_backbone
 from spadework.images.contract import Floats, Labels, PixelLearnt, Pixels, check_pixels
 from spadework.images.density import CodeGaussians
-from spadework.images.patches import (
-    MAX_PATCHES,
-    PatchBank,
-    draw_patches,
-    make_bank,
-    smooth,
-)
-from spadework.images.sight import Sight, gather_maps, look
-from spadework.images.spotting import Spotter, choose_views, fit_spotter
+from spadework.images.patches import PatchBank
+from spadework.images.seeing import Seen, see_photos
+from spadework.images.sight import Sight
+from spadework.images.spotting import Spotter
 from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
@@ -52,7 +39,6 @@ from spadework.learners.companions import Companion, join, side_by_side
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import check_readings, make_readings
-from spadework.progress import progress
 
 PATCHES = "patches"
 """The reading that learns nothing: how far the oddest patches are from normal ones."""
@@ -75,11 +61,6 @@ learn more from some labels than any view of the unlabeled photos tells."""
 
 SPOT_SHARE = 1 / 3
 """Of the model of patches in the reading of labels; the rest is that of whole photos."""
-
-MIN_NORMALS = 20
-"""Labeled normals that make a bank of patches; with fewer, unlabeled photos do too."""
-
-MAX_BANK_PHOTOS = 256
 
 MAX_UNLABELED = 2048
 """Unlabeled photos to learn from at most; all are scored and pseudo-labeled."""
@@ -176,7 +157,16 @@ class PretrainedLearner:
         """Turn photos into rows, pseudo-label them, learn and weigh the readings."""
         check_pixels(pixels)
         learnt = _choose_learnt(labels, rng)
-        seen = self._see(pixels, labels, learnt, rng, verbose=verbose)
+        both = (labels == NORMAL).any() and (labels == ANOMALY).any()
+        seen = see_photos(
+            pixels,
+            labels,
+            learnt,
+            rng,
+            n_views=1 if set(self._wanted) == {PATCHES} else N_VIEWS,
+            spot=self.spot and LABELS in self._wanted and bool(both),
+            verbose=verbose,
+        )
         scaler = fit_principal_scaler(seen.X[learnt], N_AXES)
         fitted, pseudo = None, None
         if (labels == UNLABELED).any():
@@ -213,68 +203,6 @@ class PretrainedLearner:
     def _wanted(self) -> tuple[str, ...]:
         return self.readings or READINGS
 
-    def _see(
-        self,
-        pixels: Pixels,
-        labels: Labels,
-        learnt: NDArray[np.intp],
-        rng: np.random.Generator,
-        *,
-        verbose: bool,
-    ) -> "_Seen":
-        """Look at photos, those that are learnt from in all views."""
-        device = find_device("auto")
-        weights = pretrained_weights()
-        network = restore_backbone(weights, device)
-        bank, owners = _fit_bank(network, device, pixels, labels, rng)
-        n_views = 1 if set(self._wanted) == {PATCHES} else N_VIEWS
-        n_looks = len(pixels) + (n_views - 1) * len(learnt)
-        spot = self.spot and LABELS in self._wanted
-        spot = spot and (labels == NORMAL).any() and (labels == ANOMALY).any()
-        shown, n_shown = np.empty(0, dtype=np.intp), 0
-        if spot:
-            shown, n_shown = choose_views(labels, n_views, rng)
-        n_looks += n_shown * len(shown)
-        spotter, known = None, None
-        with progress("looking at photos", n_looks, verbose=verbose) as advance:
-            if spot:
-                maps = gather_maps(network, device, pixels, shown, n_shown, advance)
-                spotter, known = fit_spotter(maps, labels[shown], rng, device)
-                del maps
-            sight = Sight(network, bank, spotter, device)
-            X = sight.rows(pixels, owners=owners, advance=advance)
-            others = [
-                sight.rows(pixels, learnt, view=view, owners=owners, advance=advance)
-                for view in range(1, n_views)
-            ]
-        views = np.stack([X[learnt], *others])
-        spots = None
-        if known is not None:
-            spots = X[:, -1].astype(np.float64)
-            spots[shown] = known
-            # The spotter has seen these photos: nothing else may learn from its scores.
-            X[:, -1] = views[:, :, -1] = 0
-        return _Seen(weights, bank, spotter, X, views, spots)
-
-
-class _Seen(NamedTuple):
-    """Rows of photos, and what made them.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    views : ndarray of shape (n_views, n_learnt, n_features)
-    spots : ndarray of shape (n_samples,), optional
-        Held-out scores of the spotter, whose column is 0 in the rows.
-    """
-
-    weights: Weights
-    bank: PatchBank
-    spotter: Spotter | None
-    X: NDArray[np.float32]
-    views: NDArray[np.float32]
-    spots: Floats | None
-
 
 def _choose_learnt(labels: Labels, rng: np.random.Generator) -> NDArray[np.intp]:
     """Positions of photos to learn from: all labeled ones, and not too many others."""
@@ -285,7 +213,7 @@ def _choose_learnt(labels: Labels, rng: np.random.Generator) -> NDArray[np.intp]
 
 
 def _learn_readings(
-    seen: _Seen,
+    seen: Seen,
     learnt: NDArray[np.intp],
     labels: Labels,
     targets: Labels,
@@ -323,33 +251,3 @@ def _learn_readings(
             f"both classes, or leave readings out"
         )
     return grown
-
-
-def _fit_bank(
-    network: Backbone,
-    device: torch.device,
-    pixels: Pixels,
-    labels: Labels,
-    rng: np.random.Generator,
-) -> tuple[PatchBank, NDArray[np.intp] | None]:
-    """Draw patches of normal photos, and say which photo each comes from.
-
-    Where few photos are labeled normal, all that are not labeled anomalies give some:
-    most of those are normal too. Of a single photo no patch can be left out, so None
-    says which come from it.
-    """
-    photos = np.flatnonzero(labels == NORMAL)
-    if len(photos) < MIN_NORMALS:
-        photos = np.flatnonzero(labels != ANOMALY)
-    if not len(photos):
-        photos = np.arange(len(labels))
-    if len(photos) > MAX_BANK_PHOTOS:
-        photos = np.sort(rng.choice(photos, MAX_BANK_PHOTOS, replace=False))
-    n_patches = -(-MAX_PATCHES // len(photos))
-    drawn = [
-        draw_patches(smooth(features.patches).cpu().numpy(), n_patches, rng)
-        for _, features in look(network, device, pixels, photos)
-    ]
-    patches = np.concatenate(drawn)
-    owners = np.repeat(photos, patches.shape[1]) if len(photos) > 1 else None
-    return make_bank(patches.reshape(-1, patches.shape[2])), owners

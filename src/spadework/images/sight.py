@@ -45,6 +45,7 @@ class Sight:
         view: int = 0,
         owners: NDArray[np.intp] | None = None,
         advance: Advance | None = None,
+        maps: list[NDArray[np.float32]] | None = None,
     ) -> NDArray[np.float32]:
         """Pooled features, the oddness of patches, and the score of a spotter.
 
@@ -61,6 +62,8 @@ class Sight:
             Photos that the bank's patches come from; they do not count for those.
         advance : callable, optional
             Called after each photo.
+        maps : list, optional
+            Smoothed maps of patches are added to it, (few, n_channels, n_positions).
         """
         if photos is None:
             photos = np.arange(len(pixels))
@@ -75,6 +78,8 @@ class Sight:
                 spotted = self._spotter.spot(smooth(features.patches))
                 columns.append(spotted[:, None])
             parts.append(torch.cat(columns, dim=1).cpu().numpy())
+            if maps is not None:
+                maps.append(smooth(features.patches).flatten(2).cpu().numpy())
             if advance is not None:
                 for _ in rows:
                     advance("")
@@ -113,26 +118,6 @@ def look(
             rows = photos[start : start + size]
             batch = torch.from_numpy(np.array(pixels[rows])).to(device)
             yield rows, network(show(batch.permute(0, 3, 1, 2), view))
-
-
-def gather_maps(
-    network: Backbone,
-    device: torch.device,
-    pixels: Pixels,
-    photos: NDArray[np.intp],
-    n_views: int,
-    advance: Advance,
-) -> NDArray[np.float32]:
-    """Smoothed maps of patches, (n_views, n_photos, n_channels, n_positions)."""
-    views: list[NDArray[np.float32]] = []
-    for view in range(n_views):
-        parts: list[NDArray[np.float32]] = []
-        for rows, features in look(network, device, pixels, photos, view):
-            parts.append(smooth(features.patches).flatten(2).cpu().numpy())
-            for _ in rows:
-                advance("")
-        views.append(np.concatenate(parts))
-    return np.stack(views)
 
 
 def pooled_features(pixels: Pixels) -> NDArray[np.float32]:

@@ -15,11 +15,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from spadework.errors import InputError
+from spadework.images.contract import Floats, Labels
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.linear import N_FOLDS, deal_folds
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
+from spadework.learners.linear import N_FOLDS, deal_folds, pick_held_out
 
 SPOTS = 1 / 16
 """Share of a photo's patches whose mean score is the photo's."""
@@ -128,10 +126,8 @@ def fit_spotter(
         models.append(_fit(traits, np.tile(counted, n_views)))
     weights = torch.stack(models, dim=1)
     scores = _pool(traits[:n_photos] @ weights).double().cpu().numpy()
-    held_out = np.where(
-        folds >= 0, scores[np.arange(n_photos), folds], scores.mean(axis=1)
-    )
-    return Spotter(mean, spread, weights.cpu().numpy()), held_out
+    spotter = Spotter(mean, spread, weights.cpu().numpy())
+    return spotter, pick_held_out(scores, folds)
 
 
 def _fit(traits: Tensor, labels: Labels) -> Tensor:

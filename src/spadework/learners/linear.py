@@ -108,12 +108,22 @@ def fit_linear(
     weights = np.stack([model.weights for model in models])
     intercepts = np.array([model.intercept for model in models])
     scores = Z[0] @ weights.T + intercepts
-    own = np.where(folds >= 0, folds, 0)
-    held_out = np.take_along_axis(scores, own[:, None], axis=1)[:, 0]
-    held_out = np.where(folds >= 0, held_out, scores.mean(axis=1))
     direction = weights.mean(axis=0) / spread
     intercept = float(intercepts.mean() - direction @ mean)
-    return CrossFitted(LinearScorer(direction, intercept), held_out)
+    scorer = LinearScorer(direction, intercept)
+    return CrossFitted(scorer, pick_held_out(scores, folds))
+
+
+def pick_held_out(scores: Floats, folds: NDArray[np.intp]) -> Floats:
+    """Score each row by the model without its fold, a row of no fold by all.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, N_FOLDS)
+    folds : ndarray of shape (n_samples,)
+    """
+    own = np.take_along_axis(scores, np.maximum(folds, 0)[:, None], axis=1)[:, 0]
+    return np.where(folds >= 0, own, scores.mean(axis=1))
 
 
 def _choose_samples(
