@@ -7,20 +7,17 @@ every cell and writes all of them to ``benchmarks/small.json``. How far linear m
 count was chosen on other labels of wine and breast cancer.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.metrics import average_precision_score, roc_auc_score
 
-from spadework.benchmark.methods import get_method
+from benchmarks.cells import Cell, Means, measure, write
 from spadework.benchmark.scenarios import (
     LabeledTable,
     Trial,
@@ -31,7 +28,6 @@ from spadework.benchmark.scenarios import (
     positives_only,
 )
 from spadework.core.trees import usable_cores
-from spadework.errors import LabelError
 
 RESULTS = Path(__file__).with_name("small.json")
 SEEDS = 5
@@ -87,56 +83,33 @@ TABLES: dict[str, Callable[[], LabeledTable]] = {
 }
 
 
-def measure(cell: tuple[str, str, str]) -> tuple[float, float] | None:
+def measure_cell(cell: Cell) -> Means | None:
     """Mean AUC and average precision over seeds; None where labels allow no fit."""
-    table, scenario, method = cell
-    found = []
-    for seed in range(SEEDS):
-        trial = SCENARIOS[scenario](TABLES[table](), seed)
-        detector = get_method(method).detector(seed)
-        try:
-            scores = detector.fit(trial.X, trial.y).anomaly_score(trial.X_test)
-        except LabelError:
-            continue
-        truth = trial.kind_test > 0
-        found.append(
-            (roc_auc_score(truth, scores), average_precision_score(truth, scores))
-        )
-    return (mean(a for a, _ in found), mean(p for _, p in found)) if found else None
+    table = TABLES[cell.table]()
+    return measure(cell.method, partial(SCENARIOS[cell.scenario], table), SEEDS)
 
 
-def rows(measured: dict[tuple[str, str, str], Any]) -> Iterator[str]:
+def rows(measured: dict[Cell, Means | None]) -> Iterator[str]:
     """Lay AUCs out as lines, a cell each, and their means over cells all share."""
     yield " " * 28 + " ".join(f"{name[:10]:>10}" for name in METHODS)
     whole = []
     for table, scenario in product(TABLES, SCENARIOS):
-        found = [measured[table, scenario, method] for method in METHODS]
-        shown = ["" if each is None else f"{each[0]:.3f}" for each in found]
+        found = [measured[Cell(table, scenario, method)] for method in METHODS]
+        shown = ["" if each is None else f"{each.auc:.3f}" for each in found]
         yield f"{table}, {scenario}".ljust(28) + " ".join(f"{v:>10}" for v in shown)
         if None not in found:
-            whole.append([auc for auc, _ in found])
+            whole.append([each.auc for each in found if each])
     means = np.mean(whole, axis=0)
     yield "mean of whole lines".ljust(28) + " ".join(f"{v:>10.3f}" for v in means)
 
 
 def main() -> None:
     """Measure, print and write."""
-    cells = list(product(TABLES, SCENARIOS, METHODS))
+    cells = [Cell(*each) for each in product(TABLES, SCENARIOS, METHODS)]
     with ProcessPoolExecutor(usable_cores()) as pool:
-        measured = dict(zip(cells, pool.map(measure, cells), strict=True))
+        measured = dict(zip(cells, pool.map(measure_cell, cells), strict=True))
     print("\n".join(rows(measured)))
-    content = [
-        {
-            "table": table,
-            "scenario": scenario,
-            "method": method,
-            "auc": round(found[0], 4),
-            "average_precision": round(found[1], 4),
-        }
-        for (table, scenario, method), found in measured.items()
-        if found is not None
-    ]
-    RESULTS.write_text(json.dumps({"seeds": SEEDS, "cells": content}, indent=1) + "\n")
+    write(RESULTS, SEEDS, measured)
 
 
 if __name__ == "__main__":
