@@ -1,4 +1,4 @@
-"""Linear models beside trees: where they stand, what they see, and what they add."""
+"""Models beside trees: where they stand, what they see, and what they add."""
 
 from dataclasses import replace
 
@@ -12,7 +12,14 @@ from spadework import SPADE, ForestLearner
 from spadework.core.scaling import fit_scaler
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.companions import companion_share, fit_companions
+from spadework.learners.blend import GrownReading
+from spadework.learners.companions import (
+    Companion,
+    companion_share,
+    fit_companions,
+    share_put_right,
+    side_by_side,
+)
 from spadework.learners.directions import LinearScorer, ScaledScorer
 from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
 
@@ -129,3 +136,56 @@ def test_a_direction_needs_a_weight_for_each_scaled_column():
     scaler = fit_scaler(X, "quantile", np.random.default_rng(0))
     with pytest.raises(InputError, match="each column"):
         ScaledScorer(scaler, LinearScorer(np.ones(3), 0.0))
+
+
+def islands(n, seed):
+    """Rows in a box, anomalous near twenty points: one row in ten."""
+    points = np.random.default_rng(9).random((20, 4))
+    X = np.random.default_rng(seed).random((n, 4)).astype(np.float32)
+    away = ((X[:, None] - points) ** 2).sum(axis=2).min(axis=1)
+    return X, away < np.quantile(away, 0.1)
+
+
+def test_trees_to_the_last_row_help_where_anomalies_lie_in_many_places():
+    X, truth = islands(6_000, 0)
+    labels = np.full(3_000, UNLABELED, dtype=np.int8)
+    labels[np.flatnonzero(truth[:3_000])[:60]] = ANOMALY
+    scores = [
+        SPADE(learner=ForestLearner(whole=whole), random_state=0)
+        .fit(X[:3_000], labels)
+        .anomaly_score(X[3_000:])
+        for whole in (False, True)
+    ]
+    without, with_them = (roc_auc_score(truth[3_000:], each) for each in scores)
+    assert with_them > without + 0.01
+
+
+def test_trees_to_the_last_row_change_nothing_where_they_do_not_help():
+    X, truth = tilted_rows(500, 0)
+    labels = few_labels(truth, 5)
+    scores = [
+        SPADE(learner=ForestLearner(whole=whole), random_state=0)
+        .fit(X, labels)
+        .anomaly_score(X)
+        for whole in (False, True)
+    ]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_trees_to_the_last_row_do_not_count_where_they_rank_anomalies_worse():
+    labels = np.repeat([1, -1], [3, 10]).astype(np.int8)
+    right, wrong = (
+        GrownReading(None, np.where(labels == 1, shift, 0.5)) for shift in (1.0, 0.0)
+    )
+    assert share_put_right(wrong, right, labels) == 1
+    assert share_put_right(right, wrong, labels) == 0
+    assert share_put_right(right, right, labels) == 0
+
+
+@given(st.lists(st.floats(0, 1), max_size=3), st.floats(0, 1))
+def test_models_side_by_side_weigh_what_their_reading_weighs(shares, weight):
+    one = GrownReading(None, np.zeros(2))
+    beside = [Companion(share, one) for share in shares]
+    _, weights = side_by_side({"labels": one}, {"labels": beside}, {"labels": weight})
+    assert len(weights) == 1 + len(shares)
+    assert sum(weights.values()) == pytest.approx(weight)

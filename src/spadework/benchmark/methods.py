@@ -88,12 +88,13 @@ def _spade_parts(
     drop: str | None = None,
     judge: bool = True,
     linear: bool = True,
+    whole: bool = True,
     **parameters: Any,
 ) -> AnomalyDetector:
     from spadework.learners.forest import ForestLearner
 
     readings = [name for name in READINGS if name != drop]
-    learner = ForestLearner(readings=readings, judge=judge, linear=linear)
+    learner = ForestLearner(readings=readings, judge=judge, linear=linear, whole=whole)
     return _spade(seed, learner=learner, **parameters)
 
 
@@ -317,6 +318,7 @@ _PARTS = [
             ("no_pseudo", "without pseudo-labels", {"drop": "pseudo"}),
             ("no_one_class", "without one-class scores", {"drop": "one_class"}),
             ("no_linear", "without linear models beside trees", {"linear": False}),
+            ("no_whole", "without trees to the last row", {"whole": False}),
             ("no_judging", "all readings count the same", {"judge": False}),
             ("unbounded", "partial matching without bounds", {"thresholds": "matching"}),
         )

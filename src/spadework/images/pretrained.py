@@ -175,11 +175,11 @@ class PretrainedLearner:
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
         grown = _learn_readings(seen, learnt, labels, targets, rng, self._wanted)
-        beside: dict[str, Companion] = {}
+        beside: dict[str, list[Companion]] = {}
         joined = dict(grown)
         if seen.spots is not None:
             spots = GrownReading(ColumnScorer(seen.X.shape[1] - 1), seen.spots)
-            beside[LABELS] = Companion(SPOT_SHARE, spots)
+            beside[LABELS] = [Companion(SPOT_SHARE, spots)]
             joined[LABELS] = join(grown[LABELS], beside[LABELS], labels, scaler)
         trust = judge_readings(
             joined,

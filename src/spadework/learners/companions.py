@@ -1,18 +1,24 @@
-"""Linear models beside the trees of a reading, where these have few rows to draw.
+"""Models beside the trees of a reading: a linear one, and trees to the last row.
 
 Trees that draw a dozen rows can split on little. A penalised linear model of scaled
 columns needs fewer rows to be of use, and stops being of use when there are many: types
 of anomaly that nobody labeled lie in no direction that labels point to. So the fewer
 rows a tree draws, the more a linear model counts beside it.
+
+Trees with large leaves see a type of anomaly as one region. Where anomalies lie among
+normal rows, in many small places, trees that grow to the last row see more; elsewhere
+they know each labeled anomaly by heart and no other. Held-out labels tell which it is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.scaling import PrincipalScaler
+from spadework.core.trust import auc
+from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import GrownReading, blend_readings
 from spadework.learners.contract import Scaler
 from spadework.learners.directions import ScaledScorer
@@ -27,6 +33,10 @@ FEW_DRAWS = 100
 
 LEAST = 0.02
 """Share below which there is no linear model."""
+
+MANY_PUT_RIGHT = 0.2
+"""Share of wrong orders that trees to the last row must put right to count: less may be
+chance, and such trees take time."""
 
 
 class Companion(NamedTuple):
@@ -82,13 +92,43 @@ def fit_companions(
     return companions
 
 
+def share_put_right(
+    plain: GrownReading, deep: GrownReading, labels: NDArray[np.int8]
+) -> float:
+    """Share of the pairs that plain trees order wrongly and deep ones do not.
+
+    A pair is a labeled anomaly and an unlabeled row, by scores of trees that have drawn
+    neither; 0 where deep trees put few right.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_judged,)
+
+    Examples
+    --------
+    >>> labels = np.array([1, -1, -1, -1, -1], dtype=np.int8)
+    >>> held_out = np.array([[2.0, 1, 1, 3, 3], [2.0, 1, 1, 1, 3]])
+    >>> plain, deep = (GrownReading(None, each) for each in held_out)
+    >>> share_put_right(plain, deep, labels), share_put_right(deep, plain, labels)
+    (0.5, 0.0)
+    """
+    wrong = []
+    for each in (plain, deep):
+        anomalies, others = (
+            each.held_out[labels == kind] for kind in (ANOMALY, UNLABELED)
+        )
+        wrong.append(1 - (auc(anomalies, others) or 0.0))
+    share = 1 - wrong[1] / wrong[0] if wrong[0] else 0.0
+    return share if share >= MANY_PUT_RIGHT else 0.0
+
+
 def join(
     reading: GrownReading,
-    beside: Companion,
+    beside: Sequence[Companion],
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
 ) -> GrownReading:
-    """Let a reading and the model beside it speak as one.
+    """Let a reading and the models beside it speak as one.
 
     Parameters
     ----------
@@ -100,16 +140,21 @@ def join(
 
 def side_by_side(
     grown: Mapping[str, GrownReading],
-    beside: Mapping[str, Companion],
+    beside: Mapping[str, Sequence[Companion]],
     weights: Mapping[str, float],
 ) -> tuple[dict[str, GrownReading], dict[str, float]]:
-    """Set readings and the models beside them in one row, with the weight of each."""
-    both, each = dict(grown), dict(weights)
-    for name, (share, companion) in beside.items():
-        both[f"{name}, beside"] = companion
-        each[f"{name}, beside"] = share * weights[name]
-        each[name] = (1 - share) * weights[name]
-    return both, each
+    """Set readings and the models beside them in one row, with the weight of each.
+
+    The first model beside a reading takes its share of the reading, the next one its
+    share of what that leaves.
+    """
+    every, each = dict(grown), dict(weights)
+    for name, companions in beside.items():
+        for place, (share, companion) in enumerate(companions):
+            every[f"{name}, beside {place}"] = companion
+            each[f"{name}, beside {place}"] = share * each[name]
+            each[name] *= 1 - share
+    return every, each
 
 
 def _among(reading: Reading, judged: NDArray[np.intp], n_rows: int) -> Reading:

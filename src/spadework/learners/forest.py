@@ -4,7 +4,8 @@ Pseudo-labels come once, by consensus of one-class classifiers. They are one of 
 ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
 on rows they have not drawn. The number of draws per tree is capped, so time grows
 with the rows only as far as reading them. Where trees have few rows to draw, a linear
-model stands beside them.
+model stands beside them, and where trees to the last row rank labeled anomalies better,
+those do.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from spadework.core.trust import (
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
+    NEGLIGIBLE,
     GrownReading,
     blend_readings,
     fit_oddness,
@@ -39,10 +41,11 @@ from spadework.learners.companions import (
     Companion,
     fit_companions,
     join,
+    share_put_right,
     side_by_side,
 )
 from spadework.learners.contract import Learnt, Scaler
-from spadework.learners.growing import grow_trees
+from spadework.learners.growing import grow_trees, grow_whole_trees
 from spadework.learners.readings import (
     MAX_DRAWS,
     Reading,
@@ -56,6 +59,9 @@ DRAW_BUDGET = 1 << 19
 """Draws of all trees of a reading, which sets how many trees there are by default."""
 
 MIN_TREES, MAX_TREES = 32, 100
+
+MAX_WHOLE_TREES = 300
+"""Trees to the last row: each says yes or no, so more of them are needed."""
 
 
 class ForestLearner(BaseEstimator):
@@ -74,12 +80,16 @@ class ForestLearner(BaseEstimator):
     linear : bool
         Let a linear model count beside the trees of a reading, the more the fewer rows
         these draw.
+    whole : bool
+        Let trees that grow to the last row count beside those that take unlabeled rows
+        for normal, as far as they rank labeled anomalies better.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
     n_trees : int, optional
         Trees of each reading. By default as many as a fixed number of draws allows,
-        32 to 100: small tables get many trees, large ones few but large trees.
+        32 to 100, or 300 to the last row: small tables get many trees, large ones few
+        but large trees.
     max_depth : int
     min_samples_leaf : int
     """
@@ -90,6 +100,7 @@ class ForestLearner(BaseEstimator):
         readings: Sequence[str] | None = None,
         judge: bool = True,
         linear: bool = True,
+        whole: bool = True,
         anomaly_weight: float = 0.3,
         normal_weight: float = 0.3,
         n_trees: int | None = None,
@@ -99,6 +110,7 @@ class ForestLearner(BaseEstimator):
         self.readings = readings
         self.judge = judge
         self.linear = linear
+        self.whole = whole
         self.anomaly_weight = anomaly_weight
         self.normal_weight = normal_weight
         self.n_trees = n_trees
@@ -123,19 +135,31 @@ class ForestLearner(BaseEstimator):
         readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
         judged = judged_rows(labels, rng)
         grown = self._grow_all(X, readings, judged, rng, verbose=verbose)
-        beside: dict[str, Companion] = {}
+        beside: dict[str, list[Companion]] = {name: [] for name in grown}
         if self.linear:
-            beside = fit_companions(X, labels, readings, scaler, judged, rng)
+            linear = fit_companions(X, labels, readings, scaler, judged, rng)
+            for name, companion in linear.items():
+                beside[name].append(companion)
         if fitted is not None and self._wants(ONE_CLASS):
             oddness = fit_oddness(fitted.members, scaler, X, labels)
             grown[ONE_CLASS] = GrownReading(oddness, oddness.score(X[judged]))
         joined = {
             name: join(trees, beside[name], labels[judged], scaler)
-            if name in beside
+            if beside.get(name)
             else trees
             for name, trees in grown.items()
         }
         trust = self._weigh(joined, labels, pseudo, judged)
+        if self.whole:
+            counted = {
+                name: reading
+                for name, reading in readings.items()
+                if trust.weights[name] > NEGLIGIBLE
+            }
+            whole = self._grow_whole(X, counted, judged, rng, verbose=verbose)
+            for name, trees in whole.items():
+                share = share_put_right(grown[name], trees, labels[judged])
+                beside[name].append(Companion(share, trees))
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
             *side_by_side(grown, beside, trust.weights), labels[judged], scaler
@@ -209,10 +233,42 @@ class ForestLearner(BaseEstimator):
                 for name, reading in readings.items()
             }
 
+    def _grow_whole(
+        self,
+        X: NDArray[np.float32],
+        readings: dict[str, Reading],
+        judged: NDArray[np.intp],
+        rng: np.random.Generator,
+        *,
+        verbose: bool,
+    ) -> dict[str, GrownReading]:
+        """Grow trees to the last row, for readings that have draws for them."""
+        plans = {
+            name: (reading.whole, reading.anomalous)
+            for name, reading in readings.items()
+            if reading.whole
+        }
+        if not plans:
+            return {}
+        n_trees = {
+            name: self._allowed(normal.n_draws + anomalous.n_draws, MAX_WHOLE_TREES)
+            for name, (normal, anomalous) in plans.items()
+        }
+        n_all = sum(n_trees.values())
+        with progress("growing trees to the last row", n_all, verbose=verbose) as advance:
+            return {
+                name: grow_whole_trees(X, *sides, n_trees[name], judged, rng, advance)
+                for name, sides in plans.items()
+            }
+
     def _n_trees(self, reading: Reading) -> int:
-        """Trees that the budget of draws allows."""
+        """Trees of a reading."""
         n_draws = reading.normal.n_draws + reading.anomalous.n_draws
-        allowed = np.clip(DRAW_BUDGET // n_draws, MIN_TREES, MAX_TREES)
+        return self._allowed(n_draws, MAX_TREES)
+
+    def _allowed(self, n_draws: int, most: int) -> int:
+        """Trees of so many draws that the budget allows."""
+        allowed = np.clip(DRAW_BUDGET // n_draws, MIN_TREES, most)
         return self.n_trees or int(allowed)
 
     def _weigh(

@@ -1,7 +1,9 @@
 """The trees of one reading: what each draws, and how rows are scored out of bag."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,27 +43,65 @@ def grow_trees(
     advance : callable
         Called once a tree.
     """
+    limits: Any = {"max_depth": max_depth, "min_samples_leaf": reading.min_leaf}
+    best_splits = partial(DecisionTreeClassifier, **limits)
+    random_splits = partial(ExtraTreeClassifier, **limits)
+
+    def plan(tree: int) -> Plan:
+        if reading.wide and tree % 2 == 0:
+            return Plan(reading.wide, partial(random_splits, max_features="sqrt"))
+        if reading.wide:
+            return Plan(reading.normal, partial(best_splits, max_features=MANY_COLUMNS))
+        kind = best_splits if tree % RANDOM_TREES else random_splits
+        return Plan(reading.normal, partial(kind, max_features="sqrt"))
+
+    return _grow(X, reading.anomalous, plan, n_trees, judged, rng, advance)
+
+
+def grow_whole_trees(
+    X: NDArray[np.float32],
+    whole: Draws,
+    anomalous: Draws,
+    n_trees: int,
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
+    advance: Advance,
+) -> GrownReading:
+    """Grow trees with random splits to the last row, and score as `grow_trees` does."""
+    plan = Plan(whole, partial(ExtraTreeClassifier, max_features="sqrt"))
+    return _grow(X, anomalous, lambda tree: plan, n_trees, judged, rng, advance)
+
+
+class Plan(NamedTuple):
+    """What a tree draws for normal, and what makes a tree of a ``random_state``."""
+
+    normal: Draws
+    make: Callable[..., Any]
+
+
+def _grow(
+    X: NDArray[np.float32],
+    anomalous: Draws,
+    plan: Callable[[int], Plan],
+    n_trees: int,
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
+    advance: Advance,
+) -> GrownReading:
+    """Grow each tree by its plan."""
     tree_rngs = rng.spawn(n_trees)
     place = np.full(len(X), -1, dtype=np.intp)
     place[judged] = np.arange(len(judged))
     in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
 
     def grow(tree: int) -> FlatForest:
-        normal, random_splits, columns = reading.normal, tree % RANDOM_TREES == 0, "sqrt"
-        if reading.wide and tree % 2 == 0:
-            normal, random_splits = reading.wide, True
-        elif reading.wide:
-            random_splits, columns = False, MANY_COLUMNS
-        kind: Any = ExtraTreeClassifier if random_splits else DecisionTreeClassifier
-        rows, targets, weights = draw(normal, reading.anomalous, tree_rngs[tree])
+        normal, make = plan(tree)
+        rows, targets, weights = draw(normal, anomalous, tree_rngs[tree])
         places = place[rows]
         in_bag[tree, places[places >= 0]] = True
-        model = kind(
-            max_depth=max_depth,
-            min_samples_leaf=reading.min_leaf,
-            max_features=columns,
-            random_state=int(tree_rngs[tree].integers(2**31)),
-        ).fit(X[rows], targets, sample_weight=weights)
+        seed = int(tree_rngs[tree].integers(2**31))
+        model = make(random_state=seed)
+        model.fit(X[rows], targets, sample_weight=weights)
         nodes = model.tree_
         return flatten_tree(
             nodes.children_left,

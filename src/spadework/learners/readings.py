@@ -40,12 +40,14 @@ class Reading(NamedTuple):
     there are rows of the pure side: every tree then sees few of the rows that are
     there by mistake (Mordelet and Vert 2014). Where that side is the normal one,
     every second tree draws from ``wide`` instead, to know more of what is normal.
+    From ``whole`` draw trees that grow to the last row.
     """
 
     normal: Draws
     anomalous: Draws
     min_leaf: int
     wide: Draws | None = None
+    whole: Draws | None = None
 
 
 def check_readings(wanted: Sequence[str] | None, known: Sequence[str]) -> None:
@@ -104,6 +106,7 @@ def make_readings(
             draws(anomalies, n_draws),
             leaf(len(anomalies)),
             wide=draws(others, min(WIDE * n_draws, len(others))),
+            whole=draws(others, len(others)),
         )
     if len(normals) and len(unlabeled):
         n_draws = max(len(normals), 5)
