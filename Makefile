@@ -23,7 +23,7 @@ test: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto -q  # a worker a core, a thread a worker
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q  # a worker a core, a thread a worker
 	folder=$$(mktemp -d) && $(VENV)/bin/spadework bench --quick --out $$folder && rm -r $$folder
 
 bench: setup
