@@ -31,7 +31,6 @@ from spadework.core.trust import (
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
-    NEGLIGIBLE,
     GrownReading,
     blend_readings,
     fit_oddness,
@@ -62,6 +61,10 @@ MIN_TREES, MAX_TREES = 32, 100
 
 MAX_WHOLE_TREES = 300
 """Trees to the last row: each says yes or no, so more of them are needed."""
+
+
+MUCH = 0.05
+"""Weight of a reading from which trees to the last row are worth their time."""
 
 
 class ForestLearner(BaseEstimator):
@@ -154,7 +157,7 @@ class ForestLearner(BaseEstimator):
             counted = {
                 name: reading
                 for name, reading in readings.items()
-                if trust.weights[name] > NEGLIGIBLE
+                if trust.weights[name] >= MUCH
             }
             whole = self._grow_whole(X, counted, judged, rng, verbose=verbose)
             for name, trees in whole.items():
