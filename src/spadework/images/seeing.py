@@ -62,9 +62,10 @@ def see_photos(
     spot: bool,
     verbose: bool,
 ) -> Seen:
-    """Look at all photos once, and at those that are learnt from in the other views.
+    """Look at all photos, and at those that are learnt from in the other views.
 
-    Labeled photos come first: a spotter learns from their maps what to say of the rest.
+    Those that give the bank its patches are looked at before. Then labeled photos come
+    first: a spotter learns from their maps what to say of the rest.
 
     Parameters
     ----------

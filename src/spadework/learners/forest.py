@@ -47,6 +47,7 @@ from spadework.learners.contract import Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
 from spadework.learners.readings import (
     MAX_DRAWS,
+    Draws,
     Reading,
     check_readings,
     judged_rows,
@@ -61,7 +62,6 @@ MIN_TREES, MAX_TREES = 32, 100
 
 MAX_WHOLE_TREES = 300
 """Trees to the last row: each says yes or no, so more of them are needed."""
-
 
 MUCH = 0.05
 """Weight of a reading from which trees to the last row are worth their time."""
@@ -153,14 +153,10 @@ class ForestLearner(BaseEstimator):
             for name, trees in grown.items()
         }
         trust = self._weigh(joined, labels, pseudo, judged)
-        if self.whole:
-            counted = {
-                name: reading
-                for name, reading in readings.items()
-                if trust.weights[name] >= MUCH
-            }
-            whole = self._grow_whole(X, counted, judged, rng, verbose=verbose)
-            for name, trees in whole.items():
+        for name, reading in readings.items():
+            if self.whole and reading.whole and trust.weights[name] >= MUCH:
+                sides = reading.whole, reading.anomalous
+                trees = self._grow_whole(X, *sides, judged, rng, verbose=verbose)
                 share = share_put_right(grown[name], trees, labels[judged])
                 beside[name].append(Companion(share, trees))
         scores = np.full(len(X), np.nan)
@@ -239,30 +235,18 @@ class ForestLearner(BaseEstimator):
     def _grow_whole(
         self,
         X: NDArray[np.float32],
-        readings: dict[str, Reading],
+        normal: Draws,
+        anomalous: Draws,
         judged: NDArray[np.intp],
         rng: np.random.Generator,
         *,
         verbose: bool,
-    ) -> dict[str, GrownReading]:
-        """Grow trees to the last row, for readings that have draws for them."""
-        plans = {
-            name: (reading.whole, reading.anomalous)
-            for name, reading in readings.items()
-            if reading.whole
-        }
-        if not plans:
-            return {}
-        n_trees = {
-            name: self._allowed(normal.n_draws + anomalous.n_draws, MAX_WHOLE_TREES)
-            for name, (normal, anomalous) in plans.items()
-        }
-        n_all = sum(n_trees.values())
-        with progress("growing trees to the last row", n_all, verbose=verbose) as advance:
-            return {
-                name: grow_whole_trees(X, *sides, n_trees[name], judged, rng, advance)
-                for name, sides in plans.items()
-            }
+    ) -> GrownReading:
+        """Grow trees to the last row."""
+        n_trees = self._allowed(normal.n_draws + anomalous.n_draws, MAX_WHOLE_TREES)
+        about = "growing trees to the last row"
+        with progress(about, n_trees, verbose=verbose) as advance:
+            return grow_whole_trees(X, normal, anomalous, n_trees, judged, rng, advance)
 
     def _n_trees(self, reading: Reading) -> int:
         """Trees of a reading."""
