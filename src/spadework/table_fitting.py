@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.detector import SPADE
 from spadework.errors import DataError, InputError
 from spadework.labels import UNLABELED, count_labels
 from spadework.table_model import RESULTS, Reference, TableModel, name_rows
@@ -19,6 +18,9 @@ from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import read_table
 from spadework.tables.values import Values, plain
+
+if TYPE_CHECKING:
+    from spadework.detector import SPADE
 
 MAX_FEATURES = 2_000
 """Features of a table, at most: memory and model files grow with their square."""
@@ -43,7 +45,7 @@ def fit_table(
     missing: Sequence[Any] = (),
     query: str | None = None,
     unlabeled: Any = None,
-    detector: SPADE | None = None,
+    detector: "SPADE | None" = None,
 ) -> TableModel:
     """Fit a detector on a table as it is.
 
@@ -82,6 +84,9 @@ def fit_table(
         query=query,
         unlabeled=unlabeled,
     )
+    # Loaded only now, so that a table with faults is refused at once.
+    from spadework.detector import SPADE
+
     return plan.fit(detector or SPADE(random_state=0))
 
 
@@ -145,7 +150,7 @@ class FitPlan:
             + f" ({by_column})" * bool(found)
         ]
 
-    def fit(self, detector: SPADE) -> TableModel:
+    def fit(self, detector: "SPADE") -> TableModel:
         """Encode the table and fit a detector on it."""
         X = self.encoder.encode(self.table)
         detector.set_params(label_map=_STATED).fit(X, self.labels)
@@ -259,7 +264,7 @@ def _count_stated(column: Column, array: Values) -> int:
 
 
 def _remember(
-    detector: SPADE, X: NDArray[np.float32], labels: NDArray[np.int8], keys: pa.Table
+    detector: "SPADE", X: NDArray[np.float32], labels: NDArray[np.int8], keys: pa.Table
 ) -> Reference:
     """Draw the rows that a model remembers, of each label the same number at most."""
     rng = np.random.default_rng(0)

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.detector import SPADE
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
 from spadework.tables.batches import Types
@@ -16,6 +15,9 @@ from spadework.tables.encoding import TableEncoder
 from spadework.tables.label_column import read_label_column
 from spadework.tables.reading import read_table
 from spadework.tables.values import simple
+
+if TYPE_CHECKING:
+    from spadework.detector import SPADE
 
 SCORE, PROBABILITY, ANOMALY = "anomaly_score", "probability", "anomaly"
 RESULTS = (SCORE, PROBABILITY, ANOMALY)
@@ -77,7 +79,7 @@ class TableModel:
     reference : Reference
     """
 
-    detector: SPADE
+    detector: "SPADE"
     encoder: TableEncoder
     label: str
     label_map: dict[str | None, int] | None

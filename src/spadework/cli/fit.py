@@ -121,8 +121,6 @@ def fit(
         )
     from rich.console import Console
 
-    from spadework.detector import SPADE
-    from spadework.differences import find_giveaways
     from spadework.table_fitting import plan_table
     from spadework.tables.unusable import ColumnsError
 
@@ -145,6 +143,10 @@ def fit(
         raise InputError(error.explain(as_options)) from error
     for line in plan.lines():
         console.print(line, markup=False, highlight=False)
+    # Loaded only now, so that a table with faults is refused at once.
+    from spadework.detector import SPADE
+    from spadework.differences import find_giveaways
+
     detector = SPADE(
         learner=learner or "forest",  # type: ignore[arg-type]  # any other name is refused by fit
         threshold="auto" if threshold is None else threshold,
