@@ -35,6 +35,13 @@ def fitted(make_detector):
     return make_detector().fit(*small_table())
 
 
+@cache
+def fitted_on_frames(make_detector):
+    """Fit on the same table with named columns, in pandas and in polars."""
+    X, y = small_table()
+    return [(frame, make_detector().fit(frame, y)) for frame in frames(X)]
+
+
 def held_out_auc(make_detector, setting):
     """Fit on easy data in a setting, and return the AUC on fresh rows."""
     X, y, _ = mismatch_data(400, seed=0, missed=0.0)
@@ -197,10 +204,9 @@ def check_a_row_scores_the_same_alone_and_among_others(make_detector):
 
 
 def check_arrays_and_frames_give_equal_scores(make_detector):
-    X, y = small_table()
+    X, _ = small_table()
     expected = fitted(make_detector).anomaly_score(X)
-    for frame in frames(X):
-        detector = make_detector().fit(frame, y)
+    for frame, detector in fitted_on_frames(make_detector):
         np.testing.assert_array_equal(detector.anomaly_score(frame), expected)
         assert list(detector.feature_names_in_) == list("abcdefgh")
         assert detector.n_features_in_ == 8
@@ -215,9 +221,8 @@ def check_labels_may_come_in_a_series(make_detector):
 
 
 def check_renamed_columns_are_refused_by_name(make_detector):
-    X, y = small_table()
-    for frame in frames(X):
-        detector = make_detector().fit(frame, y)
+    X, _ = small_table()
+    for frame, detector in fitted_on_frames(make_detector):
         names = ["height", *"bcdefgh"]
         renamed = type(frame)(dict(zip(names, X.T, strict=True)))
         with pytest.raises(ValueError, match=r"(?s)height.*\ba\b"):
@@ -225,17 +230,13 @@ def check_renamed_columns_are_refused_by_name(make_detector):
 
 
 def check_reordered_columns_are_refused_by_name(make_detector):
-    X, y = small_table()
-    for frame in frames(X):
-        detector = make_detector().fit(frame, y)
+    for frame, detector in fitted_on_frames(make_detector):
         with pytest.raises(ValueError, match=r"(?s)order.*\ba\b"):
             detector.anomaly_score(frame[list("bacdefgh")])
 
 
 def check_missing_columns_are_refused_by_name(make_detector):
-    X, y = small_table()
-    for frame in frames(X):
-        detector = make_detector().fit(frame, y)
+    for frame, detector in fitted_on_frames(make_detector):
         with pytest.raises(ValueError, match=r"(?s)missing.*\bc\b"):
             detector.anomaly_score(frame[list("abdefgh")])
 

@@ -1,5 +1,8 @@
 """What cannot be used is refused with a reason, and leaves an earlier fit in place."""
 
+from copy import deepcopy
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,16 +21,22 @@ def forest(**parameters):
     return SPADE(**{**small, **parameters})
 
 
+@cache
+def fitted_forest():
+    X, y, _ = mismatch_data(100, seed=9)
+    return forest().fit(X, y)
+
+
 def refuses(X, y, error, match, **parameters):
     """Check that fit refuses, on an unfitted detector and on a fitted one."""
     unfitted = forest(**parameters)
     with pytest.raises(error, match=match):
         unfitted.fit(X, y)
-    good, labels, _ = mismatch_data(100, seed=9)
+    good, _, _ = mismatch_data(100, seed=9)
     for method in ("predict", "anomaly_score", "predict_proba"):
         with pytest.raises(NotFittedError):
             getattr(unfitted, method)(good)
-    fitted = forest().fit(good, labels)
+    fitted = deepcopy(fitted_forest())
     before, expected = dict(vars(fitted)), fitted.predict_proba(good)
     fitted.set_params(**parameters)
     with pytest.raises(error, match=match):

@@ -175,14 +175,16 @@ LEFT_OUT |= {
 
 COLLAPSES = (deep_sad, FINDS["NU"])
 
-# Steps of the deep baselines: for how a detector behaves, and for what it learns.
+# Steps and models: for how a detector behaves, and for what it learns.
 STEPS = {
-    "vime.N_PRETRAINING": (4, 10),
-    "vime.N_STEPS": (4, 60),
-    "dann.N_STEPS": (8, 40),
-    "deep_sad.N_PRETRAINING": (8, 20),
-    "deep_sad.N_STEPS": (8, 100),
-    "devnet.N_STEPS": (8, 60),
+    "baselines.vime.N_PRETRAINING": (4, 10),
+    "baselines.vime.N_STEPS": (4, 60),
+    "baselines.dann.N_STEPS": (8, 40),
+    "baselines.deep_sad.N_PRETRAINING": (8, 20),
+    "baselines.deep_sad.N_STEPS": (8, 100),
+    "baselines.devnet.N_STEPS": (8, 60),
+    "core.perceptrons.STEPS": (10, 60),
+    "learners.linear.N_BAGS": (1, 3),
 }
 
 
@@ -201,7 +203,7 @@ def small_models(request, monkeypatch):
     if (request.node.callspec.params.get("make_detector"), checked) != COLLAPSES:
         for name, (few, enough) in STEPS.items():
             n_steps = enough if checked in (LEARNS, *FINDS.values()) else few
-            monkeypatch.setattr(f"spadework.baselines.{name}", n_steps)
+            monkeypatch.setattr(f"spadework.{name}", n_steps)
         monkeypatch.setattr("spadework.baselines.deep.LEARNING_RATE", 0.01)
     for name, size in {
         "random_forest": {"n_estimators": 20},

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import stat
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -266,9 +267,7 @@ valid_parameters = st.fixed_dictionaries(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_parameters_come_back_with_value_and_type(changes, tmp_path):
-    X, y, _ = mismatch_data(60, seed=0)
-    changed = SPADE(learner=ForestLearner(n_trees=2), random_state=0).fit(X, y)
-    changed.set_params(**changes)
+    changed = deepcopy(model()).set_params(**changes)
     target = tmp_path / "hypothesis.spade"
     save(changed, target)
     found = load(target).get_params()
