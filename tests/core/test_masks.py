@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from spadework.core import masking, masks
 from spadework.core.masking import mask_leaves
-from spadework.core.trees import FlatForest, flatten_tree, join_forests
+from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
 
 seeds = st.integers(0, 2**31)
@@ -41,16 +41,15 @@ def grown(seed, n_trees, *, depth=None, n_features=4, value=None):
         nodes = model.fit(X, y).tree_
         share = nodes.value[:, 0, 1]
         trees.append(
-            flatten_tree(
+            TreeNodes(
                 nodes.children_left,
                 nodes.children_right,
                 nodes.feature,
                 nodes.threshold,
                 share if value is None else rng.choice(value, size=len(share)),
-                n_features,
             )
         )
-    return join_forests(trees)
+    return flatten_trees(trees, n_features)
 
 
 def walked(forests, X):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from spadework.core import trees
-from spadework.core.trees import FlatForest, flatten_tree, join_forests
+from spadework.core.trees import FlatForest, TreeNodes, flatten_trees, join_forests
 from spadework.errors import InputError
 
 seeds = st.integers(0, 2**31)
@@ -27,14 +27,17 @@ def grown(kind, seed, *, depth=None, n_rows=80, n_features=3):
 
 def flat(tree):
     """Lay out a scikit-learn classifier with the share of class 1 in its leaves."""
+    return flatten_trees([nodes_of(tree)], tree.n_features_in_)
+
+
+def nodes_of(tree):
     nodes = tree.tree_
-    return flatten_tree(
+    return TreeNodes(
         nodes.children_left,
         nodes.children_right,
         nodes.feature,
         nodes.threshold,
         nodes.value[:, 0, 1],
-        tree.n_features_in_,
     )
 
 
@@ -86,6 +89,16 @@ def test_joined_forests_score_the_mean_of_their_trees(seed, n_trees):
     joined = join_forests([flat(tree) for tree in several])
     expected = np.mean([tree.predict_proba(X)[:, 1] for tree in several], axis=0)
     np.testing.assert_allclose(joined.score(X), expected, rtol=1e-12, atol=1e-15)
+
+
+@given(seed=seeds, n_trees=st.integers(1, 6))
+@settings(max_examples=20, deadline=None)
+def test_trees_laid_out_together_lie_as_trees_laid_out_alone_and_joined(seed, n_trees):
+    several = [grown(ExtraTreeClassifier, seed + i)[0] for i in range(n_trees)]
+    together = flatten_trees([nodes_of(tree) for tree in several], 3)
+    joined = join_forests([flat(tree) for tree in several])
+    for name, array in vars(joined).items():
+        np.testing.assert_array_equal(getattr(together, name), array)
 
 
 @given(seed=seeds)
@@ -163,14 +176,14 @@ def test_blocks_are_handed_over_in_order_with_the_rows_they_belong_to():
 @given(threshold=st.floats(-1e30, 1e30))
 @settings(max_examples=200, deadline=None)
 def test_thresholds_between_float32_numbers_keep_rows_on_their_side(threshold):
-    forest = flatten_tree(
-        np.array([1, -1, -1]),
-        np.array([2, -1, -1]),
-        np.array([0, -2, -2]),
-        np.array([threshold, -2.0, -2.0]),
-        np.array([0.5, 0.0, 1.0]),
-        1,
+    tree = TreeNodes(
+        left=np.array([1, -1, -1]),
+        right=np.array([2, -1, -1]),
+        feature=np.array([0, -2, -2]),
+        threshold=np.array([threshold, -2.0, -2.0]),
+        value=np.array([0.5, 0.0, 1.0]),
     )
+    forest = flatten_trees([tree], 1)
     nearest = np.float32(threshold)
     below, above = (np.nextafter(nearest, np.float32(to)) for to in (-INF, INF))
     rows = np.array([below, nearest, above], dtype=np.float32)[:, None]

@@ -146,10 +146,12 @@ def islands(n, seed):
     return X, away < np.quantile(away, 0.1)
 
 
-def test_trees_to_the_last_row_help_where_anomalies_lie_in_many_places():
+@pytest.mark.parametrize("n_normals", [0, 1_000])
+def test_trees_to_the_last_row_help_where_anomalies_lie_in_many_places(n_normals):
     X, truth = islands(6_000, 0)
     labels = np.full(3_000, UNLABELED, dtype=np.int8)
-    labels[np.flatnonzero(truth[:3_000])[:60]] = ANOMALY
+    labels[np.flatnonzero(truth[:3_000])[:150]] = ANOMALY
+    labels[np.flatnonzero(~truth[:3_000])[:n_normals]] = NORMAL
     scores = [
         SPADE(learner=ForestLearner(whole=whole), random_state=0)
         .fit(X[:3_000], labels)
@@ -161,7 +163,7 @@ def test_trees_to_the_last_row_help_where_anomalies_lie_in_many_places():
 
 
 def test_trees_to_the_last_row_change_nothing_where_they_do_not_help():
-    X, truth = tilted_rows(500, 0)
+    X, truth = tilted_rows(500, 1)
     labels = few_labels(truth, 5)
     scores = [
         SPADE(learner=ForestLearner(whole=whole), random_state=0)

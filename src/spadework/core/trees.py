@@ -7,7 +7,7 @@ rows of a block can walk in step.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -160,33 +160,42 @@ def _tree_depths(forest: FlatForest) -> NDArray[np.intp]:
     return depths
 
 
-def flatten_tree(
-    children_left: NDArray[np.integer],
-    children_right: NDArray[np.integer],
-    feature: NDArray[np.integer],
-    threshold: NDArray[np.floating],
-    value: NDArray[np.floating],
-    n_features: int,
-) -> FlatForest:
-    """Lay out one tree given by child indices (negative in leaves), root first."""
-    order, left = [np.array([0])], []
-    n_placed = 1
-    while len(order[-1]):
-        inner = children_left[order[-1]] >= 0
-        own = np.arange(n_placed - len(inner), n_placed)
-        left.append(np.where(inner, n_placed + 2 * np.cumsum(inner) - 2, own))
-        parents = order[-1][inner]
-        pairs = np.stack([children_left[parents], children_right[parents]], axis=1)
-        order.append(pairs.ravel())
-        n_placed += 2 * len(parents)
-    nodes = np.concatenate(order)
-    inner = children_left[nodes] >= 0
+class TreeNodes(NamedTuple):
+    """One tree as scikit-learn keeps it: arrays of shape (n_nodes,), the root first.
+
+    ``left`` and ``right`` are positions of children, negative in leaves.
+    """
+
+    left: NDArray[np.integer]
+    right: NDArray[np.integer]
+    feature: NDArray[np.integer]
+    threshold: NDArray[np.floating]
+    value: NDArray[np.floating]
+
+
+def flatten_trees(trees: Sequence[TreeNodes], n_features: int) -> FlatForest:
+    """Lay out trees one behind the other, the nodes of each level by level."""
+    sizes = np.array([len(tree.left) for tree in trees])
+    roots = np.cumsum(sizes) - sizes
+    shift = np.repeat(roots, sizes)
+    left, right, feature, threshold, value = map(np.concatenate, zip(*trees, strict=True))
+    is_inner = left >= 0
+    levels = [roots]
+    while len(levels[-1]):
+        parents = levels[-1][is_inner[levels[-1]]]
+        pairs = np.stack([left[parents], right[parents]], axis=1)
+        levels.append((pairs + shift[parents, None]).ravel())
+    nodes = np.concatenate(levels)
+    nodes = nodes[np.argsort(shift[nodes], kind="stable")]
+    place = np.empty(len(nodes), dtype=np.intp)
+    place[nodes] = np.arange(len(nodes))
+    inner = is_inner[nodes]
     return FlatForest(
         n_features=n_features,
-        roots=np.zeros(1, dtype=np.intp),
+        roots=roots,
         feature=np.where(inner, feature[nodes], 0).astype(np.intp),
         threshold=np.where(inner, _round_down(threshold[nodes]), np.float32(np.inf)),
-        left=np.concatenate(left).astype(np.intp),
+        left=place[np.where(inner, (left + shift)[nodes], nodes)],
         value=value[nodes].astype(np.float64),
     )
 

@@ -4,8 +4,8 @@ Pseudo-labels come once, by consensus of one-class classifiers. They are one of 
 ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
 on rows they have not drawn. The number of draws per tree is capped, so time grows
 with the rows only as far as reading them. Where trees have few rows to draw, a linear
-model stands beside them, and where trees to the last row rank labeled anomalies better,
-those do.
+model stands beside them, and trees to the last row do where these rank labeled anomalies
+better.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,6 @@ from spadework.learners.contract import Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
 from spadework.learners.readings import (
     MAX_DRAWS,
-    Draws,
     Reading,
     check_readings,
     judged_rows,
@@ -84,8 +83,8 @@ class ForestLearner(BaseEstimator):
         Let a linear model count beside the trees of a reading, the more the fewer rows
         these draw.
     whole : bool
-        Let trees that grow to the last row count beside those that take unlabeled rows
-        for normal, as far as they rank labeled anomalies better.
+        Let trees that grow to the last row count beside those of a reading, as far as
+        they rank labeled anomalies better.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
@@ -153,12 +152,12 @@ class ForestLearner(BaseEstimator):
             for name, trees in grown.items()
         }
         trust = self._weigh(joined, labels, pseudo, judged)
-        for name, reading in readings.items():
-            if self.whole and reading.whole and trust.weights[name] >= MUCH:
-                sides = reading.whole, reading.anomalous
-                trees = self._grow_whole(X, *sides, judged, rng, verbose=verbose)
-                share = share_put_right(grown[name], trees, labels[judged])
-                beside[name].append(Companion(share, trees))
+        if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
+            for name, reading in readings.items():
+                if trust.weights[name] >= MUCH:
+                    trees = self._grow_whole(X, reading, judged, rng, verbose=verbose)
+                    share = share_put_right(grown[name], trees, labels[judged])
+                    beside[name].append(Companion(share, trees))
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
             *side_by_side(grown, beside, trust.weights), labels[judged], scaler
@@ -176,8 +175,12 @@ class ForestLearner(BaseEstimator):
             value = getattr(self, name)
             if not 0 <= value < np.inf:
                 raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
-        if self.n_trees is not None and not self.n_trees >= 1:
-            raise InputError(f"n_trees must be a positive integer; got {self.n_trees!r}")
+        counts = {"max_depth": self.max_depth, "min_samples_leaf": self.min_samples_leaf}
+        if self.n_trees is not None:
+            counts["n_trees"] = self.n_trees
+        for name, value in counts.items():
+            if not (isinstance(value, int | np.integer) and value >= 1):
+                raise InputError(f"{name} must be a positive integer; got {value!r}")
         check_readings(self.readings, READINGS)
 
     def _readings(
@@ -235,18 +238,18 @@ class ForestLearner(BaseEstimator):
     def _grow_whole(
         self,
         X: NDArray[np.float32],
-        normal: Draws,
-        anomalous: Draws,
+        reading: Reading,
         judged: NDArray[np.intp],
         rng: np.random.Generator,
         *,
         verbose: bool,
     ) -> GrownReading:
         """Grow trees to the last row."""
-        n_trees = self._allowed(normal.n_draws + anomalous.n_draws, MAX_WHOLE_TREES)
+        n_draws = reading.whole.n_draws + reading.anomalous.n_draws
+        n_trees = self._allowed(n_draws, MAX_WHOLE_TREES)
         about = "growing trees to the last row"
         with progress(about, n_trees, verbose=verbose) as advance:
-            return grow_whole_trees(X, normal, anomalous, n_trees, judged, rng, advance)
+            return grow_whole_trees(X, reading, n_trees, judged, rng, advance)
 
     def _n_trees(self, reading: Reading) -> int:
         """Trees of a reading."""

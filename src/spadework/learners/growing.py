@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn import config_context
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
-from spadework.core.trees import FlatForest, flatten_tree, join_forests, usable_cores
+from spadework.core.trees import FlatForest, TreeNodes, flatten_trees, usable_cores
 from spadework.labels import ANOMALY, NORMAL
 from spadework.learners.blend import GrownReading, mean_of_unseen
 from spadework.learners.contract import Floats
@@ -44,8 +45,8 @@ def grow_trees(
         Called once a tree.
     """
     limits: Any = {"max_depth": max_depth, "min_samples_leaf": reading.min_leaf}
-    best_splits = partial(DecisionTreeClassifier, **limits)
-    random_splits = partial(ExtraTreeClassifier, **limits)
+    best_splits = partial(DecisionTreeRegressor, **limits)
+    random_splits = partial(ExtraTreeRegressor, **limits)
 
     def plan(tree: int) -> Plan:
         if reading.wide and tree % 2 == 0:
@@ -60,16 +61,16 @@ def grow_trees(
 
 def grow_whole_trees(
     X: NDArray[np.float32],
-    whole: Draws,
-    anomalous: Draws,
+    reading: Reading,
     n_trees: int,
     judged: NDArray[np.intp],
     rng: np.random.Generator,
     advance: Advance,
 ) -> GrownReading:
     """Grow trees with random splits to the last row, and score as `grow_trees` does."""
-    plan = Plan(whole, partial(ExtraTreeClassifier, max_features="sqrt"))
-    return _grow(X, anomalous, lambda tree: plan, n_trees, judged, rng, advance)
+    looks_at: Any = {"max_features": "sqrt"}
+    plan = Plan(reading.whole, partial(ExtraTreeRegressor, **looks_at))
+    return _grow(X, reading.anomalous, lambda _: plan, n_trees, judged, rng, advance)
 
 
 class Plan(NamedTuple):
@@ -94,36 +95,38 @@ def _grow(
     place[judged] = np.arange(len(judged))
     in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
 
-    def grow(tree: int) -> FlatForest:
+    def grow(tree: int) -> TreeNodes:
         normal, make = plan(tree)
         rows, targets, weights = draw(normal, anomalous, tree_rngs[tree])
         places = place[rows]
         in_bag[tree, places[places >= 0]] = True
         seed = int(tree_rngs[tree].integers(2**31))
         model = make(random_state=seed)
-        model.fit(X[rows], targets, sample_weight=weights)
+        # Squared errors of 0 and 1 are Gini's impurity. On few rows, checking what is
+        # known to be right takes longer than growing.
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            model.fit(X[rows], targets, sample_weight=weights, check_input=False)
         nodes = model.tree_
-        return flatten_tree(
+        return TreeNodes(
             nodes.children_left,
             nodes.children_right,
             nodes.feature,
             nodes.threshold,
-            nodes.value[:, 0, 1],
-            X.shape[1],
+            nodes.value[:, 0, 0],
         )
 
-    forests: list[FlatForest] = []
+    trees: list[TreeNodes] = []
     with ThreadPoolExecutor(usable_cores()) as pool:
-        for forest in pool.map(grow, range(n_trees)):
-            forests.append(forest)
+        for tree in pool.map(grow, range(n_trees)):
+            trees.append(tree)
             advance("")
-    forest = join_forests(forests)
+    forest = flatten_trees(trees, X.shape[1])
     return GrownReading(forest, out_of_bag_scores(forest, X[judged], in_bag))
 
 
 def draw(
     normal: Draws, anomalous: Draws, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.int8], Floats]:
+) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Draw the rows of one tree: distinct positions, targets, and weights.
 
     Both classes weigh the same together. Copies of a row count in its weight and not
@@ -134,7 +137,7 @@ def draw(
     for target, side in sides:
         chosen, copies = np.unique(choose(side, rng), return_counts=True)
         rows.append(chosen)
-        targets.append(np.full(len(chosen), target, dtype=np.int8))
+        targets.append(np.full(len(chosen), float(target)))
         weights.append(copies / side.n_draws)
     return np.concatenate(rows), np.concatenate(targets), np.concatenate(weights)
 

@@ -16,7 +16,7 @@ from sklearn.svm import OneClassSVM
 
 from spadework.core.gaussian import SHARED, GaussianEnsemble, fit_gaussians
 from spadework.core.pseudo_labels import OneClassModel
-from spadework.core.trees import FlatForest, flatten_tree, join_forests
+from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,8 @@ class IsolationForestOneClass:
         for rows in _member_rows(X, groups):
             seed = int(rng.integers(2**31))
             model = IsolationForest(random_state=seed).fit(rows)
-            trees = [_path_lengths(tree, X.shape[1]) for tree in model.estimators_]
-            forests.append(join_forests(trees))
+            trees = [_path_lengths(tree) for tree in model.estimators_]
+            forests.append(flatten_trees(trees, X.shape[1]))
             norms.append(float(_mean_path_length(np.array([model.max_samples_]))[0]))
         return IsolationForestMembers(tuple(forests), np.array(norms))
 
@@ -189,21 +189,16 @@ def _member_rows(X: Rows, groups: Groups) -> list[Rows]:
     return [X[(groups == member) | (groups == SHARED)] for member in members]
 
 
-def _path_lengths(tree: Any, n_features: int) -> FlatForest:
-    """Lay out an isolation tree with each leaf's path length as its value."""
+def _path_lengths(tree: Any) -> TreeNodes:
+    """Return the nodes of an isolation tree, each with its path length as its value."""
     nodes = tree.tree_
-    depth = np.zeros(nodes.node_count)
-    for parent in range(nodes.node_count):  # children lie behind their parents
-        if nodes.children_left[parent] >= 0:
-            depth[nodes.children_left[parent]] = depth[parent] + 1
-            depth[nodes.children_right[parent]] = depth[parent] + 1
-    return flatten_tree(
+    depth = nodes.compute_node_depths() - 1.0  # scikit-learn counts the root
+    return TreeNodes(
         nodes.children_left,
         nodes.children_right,
         nodes.feature,
         nodes.threshold,
         depth + _mean_path_length(nodes.n_node_samples),
-        n_features,
     )
 
 

@@ -39,15 +39,20 @@ class Reading(NamedTuple):
     Where one side is a mixture, as unlabeled rows are, no more of it is drawn than
     there are rows of the pure side: every tree then sees few of the rows that are
     there by mistake (Mordelet and Vert 2014). Where that side is the normal one,
-    every second tree draws from ``wide`` instead, to know more of what is normal.
-    From ``whole`` draw trees that grow to the last row.
+    every second tree draws from ``wide`` instead, to know more of what is normal, and
+    trees that grow to the last row draw from ``all_normal``.
     """
 
     normal: Draws
     anomalous: Draws
     min_leaf: int
     wide: Draws | None = None
-    whole: Draws | None = None
+    all_normal: Draws | None = None
+
+    @property
+    def whole(self) -> Draws:
+        """What trees that grow to the last row draw for normal."""
+        return self.all_normal or self.normal
 
 
 def check_readings(wanted: Sequence[str] | None, known: Sequence[str]) -> None:
@@ -106,7 +111,7 @@ def make_readings(
             draws(anomalies, n_draws),
             leaf(len(anomalies)),
             wide=draws(others, min(WIDE * n_draws, len(others))),
-            whole=draws(others, len(others)),
+            all_normal=draws(others, len(others)),
         )
     if len(normals) and len(unlabeled):
         n_draws = max(len(normals), 5)
