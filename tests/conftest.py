@@ -5,8 +5,15 @@ import pytest
 
 pytest.register_assert_rewrite("contract")
 
+LONG = ("test_docs.py", "test_real_data.py")
+
 N_FEATURES = 8
 SETTINGS = ("PNU", "PU", "NU")
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes long: at the end no worker waits for another."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def mismatch_data(n, seed, *, missed=0.5, rate=0.15, labeled=0.2):
