@@ -93,7 +93,7 @@ def speed_table(results: dict[str, Any]) -> str:
         f"`RandomForestClassifier` (AUC {trees['auc']:.3f} against "
         f"{trees['recipe_auc']:.3f})",
         "scoring": f"{trees['rows_per_second']:,.0f} rows/s, "
-        f"{trees['times_faster_scoring']:.1f} times faster than that forest",
+        f"{trees['times_faster_scoring']:.1f} times the speed of that forest",
         f"`spadework score`, {scored['n_rows'] / 1e6:.0f} million rows of 30 numbers, "
         "Parquet to Parquet": f"{scored['rows_per_core_second']:,.0f} rows/s a core, "
         f"{scored['peak_megabytes']:.0f} MB of memory",
