@@ -10,6 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from spadework import SPADE, ForestLearner
 from spadework.core.scaling import fit_scaler
+from spadework.core.trees import MAX_DEPTH
+from spadework.core.trust import AS_NORMAL
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import GrownReading
@@ -21,6 +23,7 @@ from spadework.learners.companions import (
     side_by_side,
 )
 from spadework.learners.directions import LinearScorer, ScaledScorer
+from spadework.learners.growing import grow_whole_trees
 from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
 
 ALPHAS = {NORMAL: 0.3, ANOMALY: 0.3}
@@ -182,6 +185,17 @@ def test_trees_to_the_last_row_do_not_count_where_they_rank_anomalies_worse():
     assert share_put_right(wrong, right, labels) == 1
     assert share_put_right(right, wrong, labels) == 0
     assert share_put_right(right, right, labels) == 0
+
+
+def test_trees_to_the_last_row_are_no_deeper_than_a_forest_may_be():
+    rng = np.random.default_rng(0)
+    # Random splits of numbers of all sizes part a few of the largest at a time.
+    X = np.exp(rng.uniform(-80, 80, (6_000, 4))).astype(np.float32)
+    labels = np.where(np.arange(6_000) < 200, ANOMALY, UNLABELED).astype(np.int8)
+    readings = make_readings(labels, labels[200:], ALPHAS, max_draws=32_768, min_leaf=5)
+    judged = np.arange(10)
+    deep = grow_whole_trees(X, readings[AS_NORMAL], 4, judged, rng, lambda about: None)
+    assert deep.scorer.depth == MAX_DEPTH
 
 
 @given(st.lists(st.floats(0, 1), max_size=3), st.floats(0, 1))

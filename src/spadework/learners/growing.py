@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
-from spadework.core.trees import FlatForest, TreeNodes, flatten_trees, usable_cores
+from spadework.core.trees import (
+    MAX_DEPTH,
+    FlatForest,
+    TreeNodes,
+    flatten_trees,
+    usable_cores,
+)
 from spadework.labels import ANOMALY, NORMAL
 from spadework.learners.blend import GrownReading, mean_of_unseen
 from spadework.learners.contract import Floats
@@ -68,8 +74,8 @@ def grow_whole_trees(
     advance: Advance,
 ) -> GrownReading:
     """Grow trees with random splits to the last row, and score as `grow_trees` does."""
-    looks_at: Any = {"max_features": "sqrt"}
-    plan = Plan(reading.whole, partial(ExtraTreeRegressor, **looks_at))
+    limits: Any = {"max_depth": MAX_DEPTH, "max_features": "sqrt"}
+    plan = Plan(reading.whole, partial(ExtraTreeRegressor, **limits))
     return _grow(X, reading.anomalous, lambda _: plan, n_trees, judged, rng, advance)
 
 
