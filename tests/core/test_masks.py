@@ -7,19 +7,12 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from spadework.core import masking, masks
-from spadework.core.masking import mask_leaves
+from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
 
 seeds = st.integers(0, 2**31)
 INF = np.float32(np.inf)
-
-
-@pytest.fixture(autouse=True)
-def _always_pays(monkeypatch):
-    """Let every forest be masked, however deep or small."""
-    monkeypatch.setattr(masking, "_WALK_COST", 10**9)
-    monkeypatch.setattr(masking, "_pays", lambda *args: True)
 
 
 def rows(seed, n_rows, n_features):
@@ -140,14 +133,13 @@ def test_columns_that_no_tree_tests_are_not_looked_at():
     np.testing.assert_array_equal(made.score(X)[0], expected)
 
 
-def test_forests_that_are_faster_to_walk_have_no_masks(monkeypatch):
-    monkeypatch.undo()
-    assert mask_leaves([grown(0, 100, depth=4)]) is not None
-    assert mask_leaves([grown(0, 1)]) is None
+def test_masks_are_for_many_small_trees_and_not_for_one():
+    forest = grown(0, 100, depth=4)
+    (chosen,) = choose_masked([forest])
+    assert chosen is forest
+    assert choose_masked([grown(0, 1)]) == []
 
 
 def test_masks_beyond_the_memory_for_them_are_not_made(monkeypatch):
-    monkeypatch.undo()
-    forest = grown(0, 100, depth=4)
     monkeypatch.setattr(masking, "_MAX_BYTES", 1_000)
-    assert mask_leaves([forest]) is None
+    assert choose_masked([grown(0, 100, depth=4)]) == []

@@ -69,6 +69,28 @@ def test_a_flat_tree_scores_exactly_as_the_tree_it_was_made_of(kind, seed, depth
     assert flat(tree).depth == tree.get_depth()
 
 
+def walk(forest, row):
+    """Score a row node by node, as the layout says."""
+    ends = []
+    for root in forest.roots:
+        node = root
+        while forest.left[node] != node:
+            right = row[forest.feature[node]] > forest.threshold[node]
+            node = forest.left[node] + right
+        ends.append(forest.value[node])
+    return np.mean(ends)
+
+
+@given(seed=seeds, n_trees=st.integers(1, 4), depth=st.sampled_from([1, 3, None]))
+@settings(max_examples=30, deadline=None)
+def test_rows_are_scored_as_if_they_walked_node_by_node(seed, n_trees, depth):
+    several = [grown(ExtraTreeClassifier, seed + i, depth=depth) for i in range(n_trees)]
+    forest = join_forests([flat(tree) for tree, _ in several])
+    X = several[0][1]
+    expected = [walk(forest, row) for row in X]
+    np.testing.assert_allclose(forest.score(X), expected, rtol=1e-12, atol=1e-15)
+
+
 @given(seed=seeds)
 @settings(max_examples=20, deadline=None)
 def test_rows_of_float64_are_scored_as_float32_rows(seed):
@@ -145,21 +167,13 @@ def test_rows_in_many_blocks_score_as_in_one(seed, n_rows, block):
     X = np.random.default_rng(seed).normal(1.0, 1.0, size=(n_rows, 2))
     whole = two_trees().score(X)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trees, "_MIN_BLOCK_ROWS", block)
-        patch.setattr(trees, "_BLOCK_WALKS", 1)
+        patch.setattr(trees, "_BLOCK_VALUES", 2 * block)
         parts = two_trees().score(X)
     np.testing.assert_array_equal(parts, whole)
 
 
-def test_more_rows_than_a_block_holds_score_as_few_rows():
-    tree, X = grown(DecisionTreeClassifier, 5)
-    forest = flat(tree)
-    many = np.tile(X, (1_200, 1))
-    assert len(many) > 2 * trees._BLOCK_WALKS
-    np.testing.assert_array_equal(forest.score(many), np.tile(forest.score(X), 1_200))
-
-
-def test_blocks_are_handed_over_in_order_with_the_rows_they_belong_to():
+def test_blocks_are_handed_over_in_order_with_the_rows_they_belong_to(monkeypatch):
+    monkeypatch.setattr(trees, "_BLOCK_VALUES", 100_000)
     tree, X = grown(DecisionTreeClassifier, 5, n_rows=400)
     forest = join_forests([flat(tree)] * 1_000)
     expected = flat(tree).score(X)

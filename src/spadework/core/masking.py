@@ -18,29 +18,42 @@ from spadework.core.masks import (
 )
 from spadework.core.trees import FlatForest, join_forests
 
-_MAX_BYTES = 1 << 26
-"""Memory for masks, at most."""
+_MAX_BYTES = 1 << 24
+"""Memory for the masks of a forest, at most."""
 
-_COUNT_COST, _JOIN_COST, _FIND_COST, _WALK_COST = 12, 2, 10, 4
+_COUNT_COST, _JOIN_COST, _FIND_COST, _WALK_COST = 35, 9, 10, 6
 """Nanoseconds, about, to find a value among cuts, to join one more mask, to find the
 leaf of a tree among the bits, and to walk a level of a tree."""
 
 
-def mask_leaves(forests: Sequence[FlatForest]) -> LeafMasks | None:
-    """Lay the leaves of forests out as masks, or none where walking is faster.
+def choose_masked(forests: Sequence[FlatForest]) -> list[FlatForest]:
+    """Choose the forests that are faster as masks, if any.
 
     Masks are for many small trees on few columns: their cost grows with leaves times
-    columns, that of walking with the depth of the trees.
+    columns, that of walking with the depth of the trees. Values are found among cuts
+    once for all forests.
     """
+    chosen, columns, gain = [], set(), 0
+    for forest in forests:
+        n_chunks = _place_leaves(forest, [len(forest.roots)]).bounds[-1]
+        tested = forest.feature[forest.left != np.arange(len(forest.left))]
+        own = set(tested.tolist())
+        by_masks = _JOIN_COST * n_chunks * len(own) + _FIND_COST * len(forest.roots)
+        gained = _WALK_COST * forest.n_levels - by_masks
+        if gained > 0 and CHUNK_BYTES * n_chunks * len(tested) <= _MAX_BYTES:
+            chosen.append(forest)
+            columns |= own
+            gain += gained
+    return chosen if gain > _COUNT_COST * len(columns) else []
+
+
+def mask_leaves(forests: Sequence[FlatForest]) -> LeafMasks:
+    """Lay the leaves of forests out as masks."""
     joined = join_forests(list(forests))
     n_trees = [len(forest.roots) for forest in forests]
     leaves = _place_leaves(joined, n_trees)
-    if _JOIN_COST * leaves.bounds[-1] > _WALK_COST * joined.n_steps:
-        return None  # so many leaves that it takes long to find out more
     bins = _bin_columns(joined)
     paths = _climb(joined, leaves, bins)
-    if not _pays(joined, paths, bins):
-        return None
     chunks = [
         [
             _make_chunk(number, joined, leaves, paths, bins)
@@ -168,19 +181,6 @@ def _climb(forest: FlatForest, leaves: _Leaves, bins: _Bins) -> _Paths:
         node = above
     parts: Any = (np.concatenate(part) for part in zip(*paths, strict=True))
     return _Paths(*parts)
-
-
-def _pays(forest: FlatForest, paths: _Paths, bins: _Bins) -> bool:
-    """Tell whether masks fit into memory and are faster than walking."""
-    n_bins = bins.n_bins
-    joins = np.unique(paths.chunk * len(n_bins) + paths.column)
-    n_bytes = CHUNK_BYTES * n_bins[joins % max(1, len(n_bins))].sum()
-    nanoseconds = (
-        _COUNT_COST * len(n_bins)
-        + _JOIN_COST * len(joins)
-        + _FIND_COST * len(forest.roots)
-    )
-    return n_bytes <= _MAX_BYTES and nanoseconds < _WALK_COST * forest.n_steps
 
 
 def _make_chunk(

@@ -1,9 +1,9 @@
-"""Trees as flat arrays: one layout to score, save and load any tree ensemble.
+"""Trees as flat arrays: one layout to save, load, explain and export any tree ensemble.
 
 All trees lie one behind the other. A node's two children are neighbours, so the
 next node is ``left[node] + (x[feature[node]] > threshold[node])``. A leaf is its
-own left child behind an infinite threshold: walking on does not leave it, and all
-rows of a block can walk in step.
+own left child behind an infinite threshold. Rows are scored by scikit-learn's compiled
+trees, which are made of these arrays.
 """
 
 import os
@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
 
-_BLOCK_WALKS = 1 << 16
-_MIN_BLOCK_ROWS = 128
+_BLOCK_VALUES = 1 << 18
+"""Leaf values of a block of rows, which set how many rows it has."""
 
 MAX_DEPTH = 256
-"""Levels of a tree at most: all trees walk as long as the deepest."""
+"""Levels of a tree at most: nothing that learns from data needs more."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,14 @@ class FlatForest:
         return int(_tree_depths(self).max())
 
     @property
-    def n_steps(self) -> int:
-        """Levels of all trees together: what a row is walked down."""
-        return sum(self._plan.n_walking)
+    def n_levels(self) -> int:
+        """Levels of all trees together."""
+        return int(_tree_depths(self).sum())
 
     def score(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Mean leaf value of each row, X of shape (n_samples, n_features)."""
-        parts = self.map_blocks(X, lambda values, _: values.mean(axis=0))
-        return np.concatenate([np.empty(0), *parts])
+        means = self.map_blocks(X, lambda values, _: values.mean(axis=0))
+        return np.concatenate([np.empty(0), *means])
 
     def map_blocks(
         self,
@@ -76,74 +77,48 @@ class FlatForest:
         """Call a function with the leaf values of blocks of rows, on all cores.
 
         The function gets the values, of shape (n_trees, n_rows), and the slice of
-        rows they belong to. A block holds as many rows as let all trees be walked
-        at once within the processor's cache. Results come in row order.
+        rows they belong to. Results come in row order.
         """
         refuse_other_width(X, self.n_features)
-        n_rows = max(_MIN_BLOCK_ROWS, _BLOCK_WALKS // len(self.roots))
-        slices = [slice(i, i + n_rows) for i in range(0, len(X), n_rows)]
+        trees = self._compiled
+
+        def call(start: int) -> NDArray[np.float64]:
+            rows = slice(start, start + n_rows)
+            block = X[rows].astype(np.float32, copy=False)
+            values = np.stack([tree.predict(block)[:, 0] for tree in trees])
+            return function(values, rows)
+
+        n_rows = max(1, _BLOCK_VALUES // len(trees))
         with ThreadPoolExecutor(usable_cores()) as pool:
-            yield from pool.map(lambda rows: function(self._walk(X[rows]), rows), slices)
-
-    def _walk(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Walk a block of rows down every tree at once, (n_trees, n_rows).
-
-        Trees go from the deepest to the shallowest, so that those that have ended
-        lie behind the others and are left out.
-        """
-        plan = self._plan
-        cells = np.ascontiguousarray(X, dtype=np.float32).ravel()
-        row_starts = np.arange(len(X), dtype=np.int32) * self.n_features
-        nodes = np.repeat(plan.roots[:, None], len(X), axis=1)  # (n_trees, n_rows)
-        cell_of, left_of = np.empty_like(nodes), np.empty_like(nodes)
-        values, thresholds = (np.empty(nodes.shape, dtype=np.float32) for _ in range(2))
-        for n_trees in plan.n_walking:
-            node, cell, left = nodes[:n_trees], cell_of[:n_trees], left_of[:n_trees]
-            value, threshold = values[:n_trees], thresholds[:n_trees]
-            # Indices are sound (checked once), and "wrap" skips numpy's own check.
-            np.take(plan.feature, node, out=cell, mode="wrap")
-            np.add(cell, row_starts, out=cell)
-            np.take(cells, cell, out=value, mode="wrap")
-            np.take(self.threshold, node, out=threshold, mode="wrap")
-            np.take(plan.left, node, out=left, mode="wrap")
-            np.add(left, value > threshold, out=node)
-        ends = np.empty(nodes.shape)
-        ends[plan.order] = np.take(self.value, nodes, mode="wrap")
-        return ends
+            yield from pool.map(call, range(0, len(X), n_rows))
 
     @cached_property
-    def _plan(self) -> "_Plan":
-        """Trees by depth, in small integers."""
-        depths = _tree_depths(self)
-        order = np.argsort(-depths, kind="stable")
-        return _Plan(
-            order,
-            [int((depths > level).sum()) for level in range(self.depth)],
-            self.roots[order].astype(np.int32),
-            self.feature.astype(np.int32),
-            self.left.astype(np.int32),
-        )
+    def _compiled(self) -> list[Any]:
+        """The trees in the form of scikit-learn, which walks rows down in compiled code.
 
+        It does not check where walks lead; `_check_forest` has.
+        """
+        from sklearn.tree._tree import NODE_DTYPE, Tree
 
-class _Plan(NamedTuple):
-    """How to walk a forest.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n_trees,)
-        Trees from the deepest to the shallowest.
-    n_walking : list of int
-        How many of them go on, level by level.
-    roots : ndarray of shape (n_trees,), int32
-        In that order.
-    feature, left : ndarray of shape (n_nodes,), int32
-    """
-
-    order: NDArray[np.intp]
-    n_walking: list[int]
-    roots: NDArray[np.int32]
-    feature: NDArray[np.int32]
-    left: NDArray[np.int32]
+        own = np.arange(len(self.left))
+        is_leaf = self.left == own
+        starts = np.repeat(self.roots, np.diff(self.roots, append=len(own)))
+        nodes: Any = np.zeros(len(own), dtype=NODE_DTYPE)
+        nodes["left_child"] = np.where(is_leaf, -1, self.left - starts)
+        nodes["right_child"] = np.where(is_leaf, -1, self.left - starts + 1)
+        nodes["feature"], nodes["threshold"] = self.feature, self.threshold
+        trees = []
+        for start, stop in pairwise([*self.roots, len(own)]):
+            tree = Tree(self.n_features, np.ones(1, dtype=np.intp), 1)
+            state = {
+                "max_depth": self.depth,
+                "node_count": stop - start,
+                "nodes": nodes[start:stop],
+                "values": self.value[start:stop, None, None],
+            }
+            tree.__setstate__(state)
+            trees.append(tree)
+        return trees
 
 
 def _tree_depths(forest: FlatForest) -> NDArray[np.intp]:

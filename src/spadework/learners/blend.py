@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from spadework.core.curves import Curve
-from spadework.core.masking import mask_leaves
+from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.masks import LeafMasks
 from spadework.core.pseudo_labels import Members, PseudoLabels, log_scale
 from spadework.core.scaling import PrincipalScaler, same_scaling
@@ -145,13 +145,13 @@ class BlendedModel:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,); rows are scaled at most once."""
-        scorers = [reading.scorer for reading in self.readings]
-        by_trees = None if self._masks is None else iter(self._masks.score(X))
+        masked, masks = self._masked
+        by_masks = iter(masks.score(X)) if masks else iter(())
         scaled = None
         scores = []
-        for scorer in scorers:
-            if by_trees is not None and isinstance(scorer, FlatForest):
-                scores.append(next(by_trees))
+        for scorer in (reading.scorer for reading in self.readings):
+            if any(scorer is forest for forest in masked):
+                scores.append(next(by_masks))
             elif isinstance(scorer, Oddness | ScaledScorer):
                 scaled = self.scaler.transform(X) if scaled is None else scaled
                 scores.append(scorer.score_scaled(scaled))
@@ -160,11 +160,11 @@ class BlendedModel:
         return self.blend(scores)
 
     @cached_property
-    def _masks(self) -> LeafMasks | None:
-        """All trees as masks of their leaves, where that is faster than walking."""
+    def _masked(self) -> tuple[list[FlatForest], LeafMasks | None]:
+        """Forests that are faster as masks of their leaves, and these masks."""
         scorers = [reading.scorer for reading in self.readings]
-        forests = [each for each in scorers if isinstance(each, FlatForest)]
-        return mask_leaves(forests) if forests else None
+        masked = choose_masked([s for s in scorers if isinstance(s, FlatForest)])
+        return masked, mask_leaves(masked) if masked else None
 
     def blend(self, scores: list[Floats]) -> Floats:
         """Blend the scores of all readings, each of shape (n_samples,)."""
