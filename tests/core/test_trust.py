@@ -21,23 +21,23 @@ from spadework.core.trust import (
 Scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
 
 
-def made(rng, labels, *, anomalies=0.0, normals=0.0, hidden=0.0, called=None):
-    """Held-out scores: each kind of row is shifted, and so are rows that are called."""
+def made(rng, labels, *, anomalies=0.0, normals=0.0, hidden=0.0, odd=None):
+    """Held-out scores: each kind of row is shifted, and so are odd rows."""
     scores = rng.normal(size=len(labels))
     scores[labels == 1] += anomalies
     scores[labels == 0] += normals
-    if called is not None:
-        scores[called] += hidden
+    if odd is not None:
+        scores[odd] += hidden
     return scores
 
 
 @pytest.fixture
 def rows():
-    """300 labels, of which 20 are anomalies and 60 normals, and 30 pseudo-anomalies."""
+    """300 labels, of which 20 are anomalies and 60 normals, and 30 odd rows."""
     labels = np.repeat([1, 0, -1], [20, 60, 220]).astype(np.int8)
-    called = np.zeros(300, dtype=bool)
-    called[-30:] = True
-    return np.random.default_rng(0), labels, called
+    odd = np.zeros(300, dtype=bool)
+    odd[-30:] = True
+    return np.random.default_rng(0), labels, odd
 
 
 @given(Scores, Scores)
@@ -65,35 +65,33 @@ def test_weights_are_shares_of_one_whatever_the_scores(seed, anomalies, normals)
 
 
 def test_a_reading_that_ranks_labeled_anomalies_low_does_not_count(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     scores = {
         LABELS: made(rng, labels, anomalies=3.0),
         AS_SUSPECT: made(rng, labels, anomalies=-3.0),
     }
-    trust = weigh_readings(scores, labels, called)
+    trust = weigh_readings(scores, labels, odd)
     assert trust.weights[AS_SUSPECT] == 0
     assert trust.evidence[LABELS].recall > 0.95
 
 
 def test_labels_alone_give_way_when_labeled_normals_look_risky(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     as_normal = made(rng, labels, anomalies=3.0, normals=3.0)
     scores = {LABELS: made(rng, labels, anomalies=3.0), AS_NORMAL: as_normal}
-    trust = weigh_readings(scores, labels, called)
+    trust = weigh_readings(scores, labels, odd)
     assert trust.riskiness > 0.9
     assert trust.weights[AS_NORMAL] > 0.9
 
 
 def test_pseudo_labels_give_way_too_since_they_learn_from_labeled_normals(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     scores = {
-        LABELS: made(rng, labels, anomalies=3.0, called=called, hidden=2.0),
-        AS_NORMAL: made(
-            rng, labels, anomalies=3.0, normals=9.0, called=called, hidden=2.0
-        ),
+        LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=2.0),
+        AS_NORMAL: made(rng, labels, anomalies=3.0, normals=9.0, odd=odd, hidden=2.0),
         PSEUDO: made(rng, labels, anomalies=3.0),
     }
-    trust = weigh_readings(scores, labels, called)
+    trust = weigh_readings(scores, labels, odd)
     assert trust.riskiness > 0.99
     assert trust.agreement > 0.5
     assert trust.weights[PSEUDO] < 0.01
@@ -102,22 +100,22 @@ def test_pseudo_labels_give_way_too_since_they_learn_from_labeled_normals(rows):
 
 
 def test_unlabeled_rows_are_not_taken_for_normal_when_labeled_normals_are_fair(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     scores = {
         LABELS: made(rng, labels, anomalies=3.0),
         AS_NORMAL: made(rng, labels, anomalies=3.0, normals=-0.2),
     }
-    assert weigh_readings(scores, labels, called).weights[LABELS] > 0.9
+    assert weigh_readings(scores, labels, odd).weights[LABELS] > 0.9
 
 
 def test_labels_alone_can_count_several_times(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     scores = {
         LABELS: made(rng, labels, anomalies=3.0),
         AS_SUSPECT: made(rng, labels, anomalies=3.0),
     }
     once, thrice = (
-        weigh_readings(scores, labels, called, labels_count=count).weights
+        weigh_readings(scores, labels, odd, labels_count=count).weights
         for count in (1.0, 3.0)
     )
     ratios = [weights[LABELS] / weights[AS_SUSPECT] for weights in (once, thrice)]
@@ -125,46 +123,62 @@ def test_labels_alone_can_count_several_times(rows):
 
 
 def test_suspicion_counts_less_the_better_normals_and_unlabeled_rows_differ(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     shares = []
     for shift in (0.0, -1.0, -4.0):
         scores = {
             LABELS: made(rng, labels, anomalies=3.0),
             AS_SUSPECT: made(rng, labels, anomalies=3.0, normals=shift),
         }
-        shares.append(weigh_readings(scores, labels, called).weights[AS_SUSPECT])
+        shares.append(weigh_readings(scores, labels, odd).weights[AS_SUSPECT])
     assert shares == sorted(shares, reverse=True)
     assert shares[-1] < 0.02
 
 
 def test_pseudo_labels_that_the_labels_contradict_are_not_used(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     scores = {
-        LABELS: made(rng, labels, anomalies=3.0, called=called, hidden=-2.0),
-        PSEUDO: made(rng, labels, anomalies=3.0, called=called, hidden=9.0),
-        ONE_CLASS: made(rng, labels, anomalies=3.0, called=called, hidden=9.0),
+        LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=-2.0),
+        PSEUDO: made(rng, labels, anomalies=3.0, odd=odd, hidden=9.0),
+        ONE_CLASS: made(rng, labels, anomalies=3.0, odd=odd, hidden=9.0),
     }
-    trust = weigh_readings(scores, labels, called)
+    trust = weigh_readings(scores, labels, odd)
     assert trust.weights[PSEUDO] == trust.weights[ONE_CLASS] == 0
     assert "pseudo-labels not used" in str(trust)
 
 
 def test_pseudo_labels_that_the_labels_confirm_count_in_full(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     scores = {
-        LABELS: made(rng, labels, anomalies=9.0, called=called, hidden=3.0),
+        LABELS: made(rng, labels, anomalies=9.0, odd=odd, hidden=3.0),
         PSEUDO: made(rng, labels),
     }
-    trust = weigh_readings(scores, labels, called)
+    trust = weigh_readings(scores, labels, odd)
     assert trust.weights[PSEUDO] == pytest.approx(0.5)
     assert "pseudo-labels used at weight 0.50" in str(trust)
 
 
 def test_without_labeled_anomalies_nothing_contradicts_pseudo_labels(rows):
-    rng, labels, called = rows
+    rng, labels, odd = rows
     labels = np.where(labels == 1, np.int8(-1), labels)
-    scores = {name: made(rng, labels) for name in (AS_SUSPECT, PSEUDO, ONE_CLASS)}
-    trust = weigh_readings(scores, labels, called)
-    assert trust.agreement is None
+    suspect = made(rng, labels, odd=odd, hidden=-2.0)
+    scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
+    trust = weigh_readings(scores, labels, odd)
     assert trust.weights[PSEUDO] >= 0.5
     assert trust.weights[ONE_CLASS] == 0
+    assert "no labeled anomaly can judge them" in str(trust)
+
+
+def test_without_labeled_anomalies_one_class_scores_count_where_suspects_agree(rows):
+    rng, labels, odd = rows
+    labels = np.where(labels == 1, np.int8(-1), labels)
+    suspect = made(rng, labels, odd=odd, hidden=3.0)
+    scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
+    trust = weigh_readings(scores, labels, odd)
+    assert trust.weights[ONE_CLASS] == pytest.approx(trust.weights[PSEUDO] / 2)
+
+
+def test_without_odd_rows_there_is_no_agreement(rows):
+    rng, labels, odd = rows
+    scores = {LABELS: made(rng, labels, anomalies=3.0), PSEUDO: made(rng, labels)}
+    assert weigh_readings(scores, labels, np.zeros_like(odd)).agreement is None

@@ -23,9 +23,8 @@ PSEUDO, ONE_CLASS = "pseudo", "one_class"
 READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS)
 
 FULL_AGREEMENT = 0.75
-"""AUC at which the other readings agree with the pseudo-anomalies well enough for
-pseudo-labels to count in full; at 0.5 they do not count."""
-
+"""AUC at which the other readings find odd rows anomalous enough for pseudo-labels to
+count in full; at 0.5 they do not count."""
 
 ONE_CLASS_SHARE = 0.5
 """Weight of the one-class scores themselves, where what they teach weighs 1."""
@@ -55,8 +54,8 @@ class Trust:
         (pseudo-labeled) and "one_class" (one-class scores alone). They sum to one.
     evidence : dict of Evidence
     agreement : float or None
-        AUC with which the other readings tell pseudo-anomalies from the rest of the
-        unlabeled rows; None where nothing can be compared.
+        AUC with which the other readings tell odd rows from the rest of the unlabeled
+        rows; None where nothing can be compared.
     riskiness : float
         How far labeled normals look more anomalous than unlabeled rows, 0 to 1:
         near 1 where only suspicious rows were checked.
@@ -76,8 +75,9 @@ class Trust:
     def _verdict(self, weight: float) -> str:
         if PSEUDO not in self.weights:
             return "no pseudo-labels: every row was labeled, or they were not asked for"
-        if self.agreement is None:
-            return f"pseudo-labels used at weight {weight:.2f}: no label can judge them"
+        if self.agreement is None or not self._has_anomalies:
+            used = f"pseudo-labels used at weight {weight:.2f}"
+            return f"{used}: no labeled anomaly can judge them"
         agreement = f"AUC {self.agreement:.2f}"
         if weight == 0 and _belief(self.agreement) > 0:
             return (
@@ -96,11 +96,15 @@ class Trust:
             f"{agreement}"
         )
 
+    @property
+    def _has_anomalies(self) -> bool:
+        return any(each.recall is not None for each in self.evidence.values())
+
 
 def weigh_readings(
     scores: Mapping[str, Floats],
     labels: Labels,
-    pseudo_anomalous: NDArray[np.bool_],
+    odd: NDArray[np.bool_],
     *,
     doubt_shift: bool = True,
     labels_count: float = 1.0,
@@ -113,16 +117,16 @@ def weigh_readings(
     pseudo-labels, give way to reading them as normal. Setting unlabeled rows against
     labeled normals counts as far as the two can hardly be told apart, since then only
     anomalies can differ. Pseudo-labels and one-class scores count as far as the other
-    readings agree with them; where no anomaly is labeled, nothing can contradict the
-    pseudo-labels, and nothing speaks for the scores.
+    readings, too, rank high what the one-class classifiers find odd; where no anomaly
+    is labeled, nothing can contradict the pseudo-labels.
 
     Parameters
     ----------
     scores : mapping of ndarray of shape (n_rows,)
         Held-out scores by reading.
     labels : ndarray of shape (n_rows,)
-    pseudo_anomalous : ndarray of shape (n_rows,)
-        Rows that consensus calls anomalous.
+    odd : ndarray of shape (n_rows,)
+        Rows that the one-class classifiers find odd.
     doubt_shift : bool
         Whether suspects count less the better they are told from labeled normals.
         Trees learn by heart how rows were chosen for labeling; a penalised linear
@@ -145,10 +149,12 @@ def weigh_readings(
         shift = evidence[AS_SUSPECT].shift
         believed[AS_SUSPECT] *= 1.0 if shift is None else 1 - _gini(shift)
     others = {name: scores[name] for name in scores if name not in (PSEUDO, ONE_CLASS)}
-    agreement = _agreement(others, believed, labels, pseudo_anomalous)
+    agreement = _agreement(others, believed, labels, odd)
     belief = None if agreement is None else _belief(agreement)
     if PSEUDO in scores:
-        believed[PSEUDO] = (1.0 if belief is None else belief) * (1 - riskiness)
+        has_anomalies = bool((labels == ANOMALY).any())
+        taught = belief if belief is not None and has_anomalies else 1.0
+        believed[PSEUDO] = taught * (1 - riskiness)
     if ONE_CLASS in scores:
         believed[ONE_CLASS] = 0.0 if belief is None else ONE_CLASS_SHARE * belief
     if LABELS in scores:
@@ -183,21 +189,19 @@ def _agreement(
     scores: Mapping[str, Floats],
     believed: Mapping[str, float],
     labels: Labels,
-    pseudo_anomalous: NDArray[np.bool_],
+    odd: NDArray[np.bool_],
 ) -> float | None:
-    """AUC of the other readings together, pseudo-anomalies against the rest.
+    """AUC of the other readings together, odd unlabeled rows against the rest.
 
-    Without labeled anomalies, or without pseudo-anomalies, there is none.
+    Where no other reading is believed, or no row is odd, there is none.
     """
-    total = sum(believed[name] for name in scores)
-    if not (labels == ANOMALY).any() or total == 0:
+    if sum(believed[name] for name in scores) == 0:
         return None
     unlabeled = labels == UNLABELED
     blend = np.zeros(unlabeled.sum())
     for name, each in scores.items():
         blend += believed[name] * _ranks(each[unlabeled], each[unlabeled])
-    called = pseudo_anomalous[unlabeled]
-    return auc(blend[called], blend[~called])
+    return auc(blend[odd[unlabeled]], blend[~odd[unlabeled]])
 
 
 def _belief(agreement: float) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
-from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
+from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO, weigh_readings
 from spadework.errors import InputError
 from spadework.images.backbone import POOLED_WIDTH, Weights, restore_backbone
 from spadework.images.contract import Floats, Labels, PixelLearnt, Pixels, check_pixels
@@ -29,12 +29,7 @@ from spadework.images.sight import Sight
 from spadework.images.spotting import Spotter
 from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import (
-    BlendedModel,
-    GrownReading,
-    blend_readings,
-    judge_readings,
-)
+from spadework.learners.blend import BlendedModel, GrownReading, blend_readings
 from spadework.learners.companions import Companion, join, side_by_side
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
@@ -181,11 +176,13 @@ class PretrainedLearner:
             spots = GrownReading(ColumnScorer(seen.X.shape[1] - 1), seen.spots)
             beside[LABELS] = [Companion(SPOT_SHARE, spots)]
             joined[LABELS] = join(grown[LABELS], beside[LABELS], labels, scaler)
-        trust = judge_readings(
-            joined,
+        called = np.zeros(len(labels), dtype=bool)
+        if pseudo is not None:
+            called[labels == UNLABELED] = pseudo.labels == ANOMALY
+        trust = weigh_readings(
+            {name: each.held_out for name, each in joined.items()},
             labels,
-            pseudo,
-            np.arange(len(labels)),
+            called,
             doubt_shift=False,
             labels_count=LABELS_COUNT,
         )

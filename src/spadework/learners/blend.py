@@ -12,12 +12,12 @@ from scipy.special import expit
 from spadework.core.curves import Curve
 from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.masks import LeafMasks
-from spadework.core.pseudo_labels import Members, PseudoLabels, log_scale
+from spadework.core.pseudo_labels import Members, log_scale
 from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.trees import FlatForest
 from spadework.core.trust import Trust, weigh_readings
 from spadework.errors import InputError
-from spadework.labels import ANOMALY, UNLABELED
+from spadework.labels import UNLABELED
 from spadework.learners.contract import Floats, Scaler
 from spadework.learners.directions import ScaledScorer
 
@@ -28,7 +28,10 @@ N_KNOTS = 257
 MAX_LOG_ODDS = 9.0
 """Where ranks are cut: beyond one row in 8,000, scores themselves decide."""
 
-NEGLIGIBLE = 1e-4
+ODDEST = 0.1
+"""Share of the unlabeled rows that count as odd, by the highest one-class scores."""
+
+NEGLIGIBLE = 1e-3
 """Weight up to which a reading does not count: it would take time and change nothing."""
 
 
@@ -203,23 +206,20 @@ def fit_reading(
 def judge_readings(
     grown: Mapping[str, GrownReading],
     labels: NDArray[np.int8],
-    pseudo: PseudoLabels | None,
-    judged: NDArray[np.intp],
-    *,
-    doubt_shift: bool = True,
-    labels_count: float = 1.0,
+    oddness: Floats | None,
 ) -> Trust:
-    """Weigh readings by their held-out scores; labels are those of all rows."""
-    called = np.zeros(len(labels), dtype=bool)
-    if pseudo is not None:
-        called[labels == UNLABELED] = pseudo.labels == ANOMALY
-    held_out = {name: each.held_out for name, each in grown.items()}
+    """Weigh readings by their held-out scores.
+
+    Parameters
+    ----------
+    labels, oddness : ndarray of shape (n_judged,)
+        Of the judged rows: labels, and one-class scores if there are any.
+    """
+    odd = np.zeros(len(labels), dtype=bool)
+    if oddness is not None:
+        odd = oddness >= np.quantile(oddness[labels == UNLABELED], 1 - ODDEST)
     return weigh_readings(
-        held_out,
-        labels[judged],
-        called[judged],
-        doubt_shift=doubt_shift,
-        labels_count=labels_count,
+        {name: each.held_out for name, each in grown.items()}, labels, odd
     )
 
 

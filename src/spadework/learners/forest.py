@@ -43,7 +43,7 @@ from spadework.learners.companions import (
     share_put_right,
     side_by_side,
 )
-from spadework.learners.contract import Learnt, Scaler
+from spadework.learners.contract import Floats, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
 from spadework.learners.readings import (
     MAX_DRAWS,
@@ -142,16 +142,19 @@ class ForestLearner(BaseEstimator):
             linear = fit_companions(X, labels, readings, scaler, judged, rng)
             for name, companion in linear.items():
                 beside[name].append(companion)
-        if fitted is not None and self._wants(ONE_CLASS):
-            oddness = fit_oddness(fitted.members, scaler, X, labels)
-            grown[ONE_CLASS] = GrownReading(oddness, oddness.score(X[judged]))
+        oddness = None
+        if fitted is not None:
+            members = fit_oddness(fitted.members, scaler, X, labels)
+            oddness = members.score(X[judged])
+            if self._wants(ONE_CLASS):
+                grown[ONE_CLASS] = GrownReading(members, oddness)
         joined = {
             name: join(trees, beside[name], labels[judged], scaler)
             if beside.get(name)
             else trees
             for name, trees in grown.items()
         }
-        trust = self._weigh(joined, labels, pseudo, judged)
+        trust = self._weigh(joined, labels[judged], oddness)
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
             for name, reading in readings.items():
                 if trust.weights[name] >= MUCH:
@@ -265,11 +268,10 @@ class ForestLearner(BaseEstimator):
         self,
         grown: dict[str, GrownReading],
         labels: NDArray[np.int8],
-        pseudo: PseudoLabels | None,
-        judged: NDArray[np.intp],
+        oddness: Floats | None,
     ) -> Trust:
-        """Judge the readings, or count all the same."""
-        trust = judge_readings(grown, labels, pseudo, judged)
+        """Judge the readings on judged rows, or count all the same."""
+        trust = judge_readings(grown, labels, oddness)
         if self.judge:
             return trust
         return replace(trust, weights={name: 1 / len(grown) for name in grown})

@@ -138,9 +138,10 @@ class NetworkLearner(BaseEstimator):
         grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
         # Not on the code, which has learnt the labels: consensus there agrees with them.
         fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
-        oddness = fit_oddness(fitted.members, scaler, X, labels)
-        grown[ONE_CLASS] = GrownReading(oddness, oddness.score(X[judged]))
-        trust = judge_readings(grown, labels, pseudo, judged)
+        members = fit_oddness(fitted.members, scaler, X, labels)
+        oddness = members.score(X[judged])
+        grown[ONE_CLASS] = GrownReading(members, oddness)
+        trust = judge_readings(grown, labels[judged], oddness)
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
             grown, trust.weights, labels[judged], scaler
