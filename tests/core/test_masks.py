@@ -8,8 +8,11 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from spadework.core import masking, masks
 from spadework.core.masking import choose_masked, mask_leaves
+from spadework.core.scaling import MinMaxScaler
 from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
+from spadework.learners import blend
+from spadework.learners.blend import BlendedModel, ReadingModel
 
 seeds = st.integers(0, 2**31)
 INF = np.float32(np.inf)
@@ -143,3 +146,18 @@ def test_masks_are_for_many_small_trees_and_not_for_one():
 def test_masks_beyond_the_memory_for_them_are_not_made(monkeypatch):
     monkeypatch.setattr(masking, "_MAX_BYTES", 1_000)
     assert choose_masked([grown(0, 100, depth=4)]) == []
+
+
+@pytest.mark.parametrize("masked", [[], [1], [0, 2], [0, 1, 2]])
+def test_a_blend_scores_the_same_whichever_forests_are_masked(masked, monkeypatch):
+    forests = [grown(seed, 5, depth=4) for seed in range(3)]
+    scaler = MinMaxScaler(np.zeros(4), np.ones(4))
+    line = np.array([0.0, 1.0])
+    readings = [
+        ReadingModel(weight, forest, line, line)
+        for weight, forest in zip((0.5, 0.3, 0.2), forests, strict=True)
+    ]
+    monkeypatch.setattr(blend, "choose_masked", lambda all_: [all_[i] for i in masked])
+    scores = BlendedModel(tuple(readings), scaler).score(X := rows(1, 50, 4))
+    expected = np.average(walked(forests, X), axis=0, weights=(0.5, 0.3, 0.2))
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)

@@ -219,6 +219,12 @@ CHILDREN = "children must lie behind their one parent"
     ("change", "message"),
     [
         (changed("left", 0, 8), CHILDREN),
+        (changed("left", 0, 0) | changed("threshold", 0, INF), CHILDREN),
+        ({"left": two_trees().left.astype(np.uint32)}, "must be integers"),
+        ({"roots": np.array([0, 5], dtype=np.uint8)}, "must be integers"),
+        ({"feature": np.zeros(8)}, "must be integers"),
+        ({"value": np.zeros(8, dtype=np.float32)}, "values float64"),
+        ({"threshold": two_trees().threshold.astype(float)}, "must be float32"),
         (changed("left", 5, 7), CHILDREN),
         (changed("left", 0, HIGHEST), CHILDREN),
         (changed("left", 0, -1), CHILDREN),
@@ -244,7 +250,7 @@ CHILDREN = "children must lie behind their one parent"
         (changed("roots", 1, 4), CHILDREN),
         ({"value": np.zeros(7)}, "node arrays must have the same length"),
         ({"feature": np.zeros(9, dtype=np.intp)}, "must have the same length"),
-        ({"threshold": np.full((8, 1), INF)}, "must have the same length"),
+        ({"threshold": np.full((8, 1), INF, np.float32)}, "must have the same length"),
         ({"left": np.arange(7)}, "must have the same length"),
     ],
 )

@@ -12,6 +12,7 @@ from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
     LABELS,
+    NEGLIGIBLE,
     ONE_CLASS,
     PSEUDO,
     auc,
@@ -182,3 +183,24 @@ def test_without_odd_rows_there_is_no_agreement(rows):
     rng, labels, odd = rows
     scores = {LABELS: made(rng, labels, anomalies=3.0), PSEUDO: made(rng, labels)}
     assert weigh_readings(scores, labels, np.zeros_like(odd)).agreement is None
+
+
+def test_readings_that_do_not_hold_cannot_judge_pseudo_labels(rows):
+    rng, labels, odd = rows
+    scores = {LABELS: made(rng, labels, anomalies=-3.0), PSEUDO: made(rng, labels)}
+    trust = weigh_readings(scores, labels, odd)
+    assert trust.agreement is None
+    assert "nothing can judge them" in str(trust)
+
+
+def test_what_counts_next_to_nothing_is_said_not_to_be_used(rows):
+    rng, labels, odd = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=-2.0),
+        PSEUDO: made(rng, labels),
+    }
+    trust = weigh_readings(scores, labels, odd)
+    hardly = replace(trust, weights={LABELS: 1 - NEGLIGIBLE, PSEUDO: NEGLIGIBLE})
+    assert "pseudo-labels not used" in str(hardly)
+    forced = replace(trust, weights={LABELS: 0.5, PSEUDO: 0.5})
+    assert "consensus and labels disagree" in str(forced)

@@ -14,6 +14,7 @@ from spadework.learners.blend import (
     ReadingModel,
     blend_readings,
     fit_reading,
+    judge_readings,
 )
 
 STUMP = FlatForest(
@@ -83,3 +84,14 @@ def test_readings_of_hardly_any_weight_are_not_scored():
 def test_a_reading_that_makes_no_sense_is_refused(weight, knots):
     with pytest.raises(InputError):
         ReadingModel(weight, STUMP, np.array(knots), np.array([0.0, 1.0]))
+
+
+def test_readings_are_held_against_the_oddest_tenth_of_the_unlabeled_rows():
+    labels = np.repeat(np.array([1, -1], np.int8), [20, 200])
+    oddness = np.arange(220.0)
+    held_out = np.where(labels == 1, 3.0, 0.0)
+    held_out[200:] = 2.0
+    grown = {"labels": GrownReading(STUMP, held_out)}
+    assert judge_readings(grown, labels, oddness).agreement == 1
+    assert judge_readings(grown, labels, -oddness).agreement < 0.5
+    assert judge_readings(grown, labels, None).agreement is None

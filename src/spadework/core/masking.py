@@ -18,8 +18,8 @@ from spadework.core.masks import (
 )
 from spadework.core.trees import FlatForest, join_forests
 
-_MAX_BYTES = 1 << 24
-"""Memory for the masks of a forest, at most."""
+_MAX_BYTES = 1 << 26
+"""Memory for masks, at most."""
 
 _COUNT_COST, _JOIN_COST, _FIND_COST, _WALK_COST = 35, 9, 10, 6
 """Nanoseconds, about, to find a value among cuts, to join one more mask, to find the
@@ -33,17 +33,19 @@ def choose_masked(forests: Sequence[FlatForest]) -> list[FlatForest]:
     columns, that of walking with the depth of the trees. Values are found among cuts
     once for all forests.
     """
-    chosen, columns, gain = [], set(), 0
+    chosen, columns = [], set()
+    n_chunks, n_cuts, gain = 0, 0, 0
     for forest in forests:
-        n_chunks = _place_leaves(forest, [len(forest.roots)]).bounds[-1]
         tested = forest.feature[forest.left != np.arange(len(forest.left))]
         own = set(tested.tolist())
-        by_masks = _JOIN_COST * n_chunks * len(own) + _FIND_COST * len(forest.roots)
-        gained = _WALK_COST * forest.n_levels - by_masks
-        if gained > 0 and CHUNK_BYTES * n_chunks * len(tested) <= _MAX_BYTES:
+        chunks = n_chunks + _place_leaves(forest, [len(forest.roots)]).bounds[-1]
+        cuts = n_cuts + len(tested)
+        by_masks = _JOIN_COST * (chunks - n_chunks) * len(own)
+        gained = _WALK_COST * forest.n_levels - by_masks - _FIND_COST * len(forest.roots)
+        if gained > 0 and CHUNK_BYTES * chunks * cuts <= _MAX_BYTES:
             chosen.append(forest)
             columns |= own
-            gain += gained
+            n_chunks, n_cuts, gain = chunks, cuts, gain + gained
     return chosen if gain > _COUNT_COST * len(columns) else []
 
 

@@ -9,8 +9,8 @@ trees, which are made of these arrays.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ _BLOCK_VALUES = 1 << 18
 """Leaf values of a block of rows, which set how many rows it has."""
 
 MAX_DEPTH = 256
-"""Levels of a tree at most: nothing that learns from data needs more."""
+"""Levels of a tree at most."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,10 @@ class FlatForest:
     def __post_init__(self) -> None:
         _check_forest(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave compiled trees out of copies: their form is that of one scikit-learn."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @cached_property
     def depth(self) -> int:
         """Levels of the deepest tree."""
@@ -65,8 +69,9 @@ class FlatForest:
         return int(_tree_depths(self).sum())
 
     def score(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Mean leaf value of each row, X of shape (n_samples, n_features)."""
-        means = self.map_blocks(X, lambda values, _: values.mean(axis=0))
+        """Mean leaf value of each finite row, X of shape (n_samples, n_features)."""
+        # In the order of the trees, so that a row scores the same alone and among others.
+        means = self.map_blocks(X, lambda values, _: reduce(np.add, values) / len(values))
         return np.concatenate([np.empty(0), *means])
 
     def map_blocks(
@@ -217,6 +222,11 @@ def _check_forest(forest: FlatForest) -> None:
     A forest can come from a file, so nothing is taken on trust.
     """
     n_nodes = len(forest.left)
+    places = (forest.roots, forest.feature, forest.left)
+    if not all(np.issubdtype(each.dtype, np.signedinteger) for each in places):
+        raise InputError("not a forest: roots, features and children must be integers")
+    if forest.threshold.dtype != np.float32 or forest.value.dtype != np.float64:
+        raise InputError("not a forest: thresholds must be float32, values float64")
     arrays = (forest.feature, forest.threshold, forest.left, forest.value)
     if not all(array.shape == (n_nodes,) for array in arrays):
         raise InputError("not a forest: node arrays must have the same length")
@@ -233,7 +243,8 @@ def _check_forest(forest: FlatForest) -> None:
     is_inner = (forest.left > own) & (forest.left < end - 1)
     children = forest.left[is_inner]
     n_parents = np.bincount(np.append(children, children + 1), minlength=n_nodes)
-    if not (is_leaf | is_inner).all() or (n_parents > 1).any():
+    n_parents[forest.roots] += 1
+    if not (is_leaf | is_inner).all() or (n_parents != 1).any():
         raise InputError("not a forest: children must lie behind their one parent")
     if forest.depth > MAX_DEPTH:
         raise InputError(f"a tree is {forest.depth} levels deep; {MAX_DEPTH} are allowed")

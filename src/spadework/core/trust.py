@@ -29,6 +29,9 @@ count in full; at 0.5 they do not count."""
 ONE_CLASS_SHARE = 0.5
 """Weight of the one-class scores themselves, where what they teach weighs 1."""
 
+NEGLIGIBLE = 1e-3
+"""Weight up to which a reading does not count: it would take time and change nothing."""
+
 
 class Evidence(NamedTuple):
     """What speaks for a reading.
@@ -75,26 +78,27 @@ class Trust:
     def _verdict(self, weight: float) -> str:
         if PSEUDO not in self.weights:
             return "no pseudo-labels: every row was labeled, or they were not asked for"
-        if self.agreement is None or not self._has_anomalies:
-            used = f"pseudo-labels used at weight {weight:.2f}"
+        used = f"pseudo-labels used at weight {weight:.2f}"
+        if not self._has_anomalies:
             return f"{used}: no labeled anomaly can judge them"
+        if self.agreement is None:
+            return f"{used}: nothing can judge them"
         agreement = f"AUC {self.agreement:.2f}"
-        if weight == 0 and _belief(self.agreement) > 0:
+        if weight <= NEGLIGIBLE and _belief(self.agreement) > 0:
             return (
                 f"pseudo-labels not used: they learn from labeled normals, and only "
                 f"suspicious rows were labeled normal; consensus and labels agree "
                 f"({agreement})"
             )
-        if weight == 0:
+        if weight <= NEGLIGIBLE:
             return (
                 f"pseudo-labels not used: the one-class models contradict what the "
                 f"labels say ({agreement}); scores come from labels and unlabeled rows"
             )
         how_far = "agree" if self.agreement >= FULL_AGREEMENT else "agree in part"
-        return (
-            f"pseudo-labels used at weight {weight:.2f}: consensus and labels {how_far}, "
-            f"{agreement}"
-        )
+        if self.agreement <= 0.5:
+            how_far = "disagree"
+        return f"{used}: consensus and labels {how_far}, {agreement}"
 
     @property
     def _has_anomalies(self) -> bool:
@@ -117,8 +121,8 @@ def weigh_readings(
     pseudo-labels, give way to reading them as normal. Setting unlabeled rows against
     labeled normals counts as far as the two can hardly be told apart, since then only
     anomalies can differ. Pseudo-labels and one-class scores count as far as the other
-    readings, too, rank high what the one-class classifiers find odd; where no anomaly
-    is labeled, nothing can contradict the pseudo-labels.
+    readings, too, rank high what the one-class classifiers find odd; pseudo-labels count
+    in full where no anomaly is labeled, or nothing can be compared.
 
     Parameters
     ----------

@@ -5,8 +5,9 @@ pooled, how far the photo's oddest patches lie from patches of normal photos, an
 model that labels have taught says of its patches. Photos are learnt from in several
 views, turned and tilted, and scored as they are. From there on all is as for tables:
 pseudo-labels by consensus are one of five readings of the unlabeled photos, each is
-learnt on its own, and held-out labels say how far to believe it. Readings are linear, and
-the distance of patches takes the place of one-class scores.
+learnt on its own, and held-out labels say how far to believe it. Readings are linear, the
+distance of patches takes the place of one-class scores, and pseudo-anomalies are the odd
+photos that pseudo-labels are judged by.
 """
 
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from spadework.core.masks import LeafMasks
 from spadework.core.pseudo_labels import Members, log_scale
 from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.trees import FlatForest
-from spadework.core.trust import Trust, weigh_readings
+from spadework.core.trust import NEGLIGIBLE, Trust, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
 from spadework.learners.contract import Floats, Scaler
@@ -30,9 +30,6 @@ MAX_LOG_ODDS = 9.0
 
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest one-class scores."""
-
-NEGLIGIBLE = 1e-3
-"""Weight up to which a reading does not count: it would take time and change nothing."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from spadework.core.pseudo_labels import (
     PseudoLabels,
     learning_targets,
 )
+from spadework.core.trees import MAX_DEPTH
 from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
@@ -144,10 +145,10 @@ class ForestLearner(BaseEstimator):
                 beside[name].append(companion)
         oddness = None
         if fitted is not None:
-            members = fit_oddness(fitted.members, scaler, X, labels)
-            oddness = members.score(X[judged])
+            one_class = fit_oddness(fitted.members, scaler, X, labels)
+            oddness = one_class.score(X[judged])
             if self._wants(ONE_CLASS):
-                grown[ONE_CLASS] = GrownReading(members, oddness)
+                grown[ONE_CLASS] = GrownReading(one_class, oddness)
         joined = {
             name: join(trees, beside[name], labels[judged], scaler)
             if beside.get(name)
@@ -155,12 +156,14 @@ class ForestLearner(BaseEstimator):
             for name, trees in grown.items()
         }
         trust = self._weigh(joined, labels[judged], oddness)
+        n_trees = sum(map(self._n_trees, readings.values()))
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
             for name, reading in readings.items():
                 if trust.weights[name] >= MUCH:
                     trees = self._grow_whole(X, reading, judged, rng, verbose=verbose)
                     share = share_put_right(grown[name], trees, labels[judged])
                     beside[name].append(Companion(share, trees))
+                    n_trees += self._n_whole_trees(reading)
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
             *side_by_side(grown, beside, trust.weights), labels[judged], scaler
@@ -168,7 +171,7 @@ class ForestLearner(BaseEstimator):
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,
-            "n_trees": sum(map(self._n_trees, readings.values())),
+            "n_trees": n_trees,
         }
         return Learnt(model, fitted, pseudo, scores, [counts], trust)
 
@@ -184,6 +187,10 @@ class ForestLearner(BaseEstimator):
         for name, value in counts.items():
             if not (isinstance(value, int | np.integer) and value >= 1):
                 raise InputError(f"{name} must be a positive integer; got {value!r}")
+        if self.max_depth > MAX_DEPTH:
+            raise InputError(
+                f"max_depth must be {MAX_DEPTH} at most; got {self.max_depth}"
+            )
         check_readings(self.readings, READINGS)
 
     def _readings(
@@ -248,8 +255,7 @@ class ForestLearner(BaseEstimator):
         verbose: bool,
     ) -> GrownReading:
         """Grow trees to the last row."""
-        n_draws = reading.whole.n_draws + reading.anomalous.n_draws
-        n_trees = self._allowed(n_draws, MAX_WHOLE_TREES)
+        n_trees = self._n_whole_trees(reading)
         about = "growing trees to the last row"
         with progress(about, n_trees, verbose=verbose) as advance:
             return grow_whole_trees(X, reading, n_trees, judged, rng, advance)
@@ -258,6 +264,11 @@ class ForestLearner(BaseEstimator):
         """Trees of a reading."""
         n_draws = reading.normal.n_draws + reading.anomalous.n_draws
         return self._allowed(n_draws, MAX_TREES)
+
+    def _n_whole_trees(self, reading: Reading) -> int:
+        """Trees to the last row beside a reading."""
+        n_draws = reading.whole.n_draws + reading.anomalous.n_draws
+        return self._allowed(n_draws, MAX_WHOLE_TREES)
 
     def _allowed(self, n_draws: int, most: int) -> int:
         """Trees of so many draws that the budget allows."""

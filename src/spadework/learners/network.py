@@ -138,9 +138,9 @@ class NetworkLearner(BaseEstimator):
         grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
         # Not on the code, which has learnt the labels: consensus there agrees with them.
         fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
-        members = fit_oddness(fitted.members, scaler, X, labels)
-        oddness = members.score(X[judged])
-        grown[ONE_CLASS] = GrownReading(members, oddness)
+        one_class = fit_oddness(fitted.members, scaler, X, labels)
+        oddness = one_class.score(X[judged])
+        grown[ONE_CLASS] = GrownReading(one_class, oddness)
         trust = judge_readings(grown, labels[judged], oddness)
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
