@@ -95,3 +95,9 @@ def test_readings_are_held_against_the_oddest_tenth_of_the_unlabeled_rows():
     assert judge_readings(grown, labels, oddness).agreement == 1
     assert judge_readings(grown, labels, -oddness).agreement < 0.5
     assert judge_readings(grown, labels, None).agreement is None
+
+
+def test_scores_that_differ_by_rounding_alone_rank_the_same():
+    reference = np.repeat([0.1, 0.5, 0.9], 50) + np.tile([0.0, 1e-16, 2e-16], 50)
+    ranks = reading(reference).rank(0.5 + np.array([0.0, 1.2e-16, 2.3e-16]))
+    np.testing.assert_allclose(ranks, ranks[0], atol=1e-6)

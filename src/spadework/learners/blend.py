@@ -28,6 +28,9 @@ N_KNOTS = 257
 MAX_LOG_ODDS = 9.0
 """Where ranks are cut: beyond one row in 8,000, scores themselves decide."""
 
+ROUNDING = 1e-9
+"""Share of the range of scores up to which two are one, but for errors of rounding."""
+
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest one-class scores."""
 
@@ -192,6 +195,8 @@ def fit_reading(
     limit = min(MAX_LOG_ODDS, np.log(2 * len(reference)))
     odds = np.linspace(-limit, limit, N_KNOTS)
     values = np.quantile(reference, expit(odds))
+    grain = ROUNDING * (np.ptp(values) or 1.0)
+    values = np.round(values / grain) * grain
     reach = 1 + np.ptp(values)
     values = np.append(values, [values[0] - reach, values[-1] + reach])
     odds = np.append(odds, [-limit - 1, limit + 1])
