@@ -1,8 +1,11 @@
-"""Run the installed command, and what it says when it refuses."""
+"""Run the command line, and what it says when it refuses."""
 
+import multiprocessing
+import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -11,14 +14,45 @@ import pyarrow.parquet as pa_parquet
 from test_table_model import payments
 
 COMMAND = Path(sys.executable).with_name("spadework")
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    [
+        "spadework.cli.app",
+        "spadework.differences",
+        "spadework.explain",
+        "spadework.persistence",
+        "spadework.scoring",
+        "spadework.table_fitting",
+    ]
+)
 FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
 
 
-def run(*arguments, cwd, stdin=None):
-    """Run the installed command."""
-    return subprocess.run(
-        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, input=stdin
+def run(*arguments, cwd, stdin=""):
+    """Run the command line in a process of its own, forked off one that imported it."""
+    with TemporaryDirectory() as folder:
+        streams = [Path(folder) / name for name in ("in", "out", "err")]
+        streams[0].write_text(stdin)
+        words = [str(argument) for argument in arguments]
+        process = FORKS.Process(target=_be_the_command, args=(words, cwd, streams))
+        process.start()
+        process.join()
+        out, err = (stream.read_text() for stream in streams[1:])
+    return subprocess.CompletedProcess(words, process.exitcode, out, err)
+
+
+def _be_the_command(words, cwd, streams):
+    """Let a forked process stand for a new one."""
+    for number, stream in enumerate(streams):
+        os.dup2(os.open(stream, os.O_RDWR | os.O_CREAT), number)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, closefd=False) for number, mode in enumerate("rww")
     )
+    os.chdir(cwd)
+    sys.argv = ["spadework", *words]
+    from spadework.cli import main
+
+    main()
 
 
 def run_with(code, *arguments, cwd):

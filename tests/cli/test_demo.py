@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 COMMAND = Path(sys.executable).with_name("spadework")
 
 
@@ -27,8 +29,12 @@ def read_all(descriptor):
     return b"".join(parts).decode()
 
 
-def test_demo_finds_the_kind_that_nobody_labeled():
-    shown = run("demo")
+@pytest.fixture(scope="module")
+def shown():
+    return run("demo")
+
+
+def test_demo_finds_the_kind_that_nobody_labeled(shown):
     assert shown.returncode == 0, shown.stderr
     rows = [line for line in shown.stdout.splitlines() if "SPADE  " in line]
     new_kind = float(rows[0].split("│")[-2])
@@ -37,8 +43,8 @@ def test_demo_finds_the_kind_that_nobody_labeled():
     assert "PNU: 10 anomalies, 40 normals, 849 unlabeled" in shown.stdout
 
 
-def test_demo_logs_progress_lines_when_there_is_no_terminal():
-    assert "growing trees: done after 400 steps" in run("demo").stderr
+def test_demo_logs_progress_lines_when_there_is_no_terminal(shown):
+    assert "growing trees: done after 400 steps" in shown.stderr
 
 
 def test_demo_draws_a_progress_bar_on_a_terminal():

@@ -2,17 +2,14 @@
 
 import csv
 import gzip
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
+from commands import run
 from sklearn.metrics import roc_auc_score
 
 from real_data import load_table
 from spadework.benchmark.datasets import get_dataset
 
-SPADEWORK = str(Path(sys.executable).parent / "spadework")
 DRUGS = [f"drug_{i}" for i in range(19)]
 NAMES = ["id", *(f"trait_{i}" for i in range(12)), *DRUGS]
 TARGET = "drug_14"
@@ -23,9 +20,7 @@ def fit_and_score(folder, train, test, *options):
         ["fit", train, "-o", "model", "--quiet", *options],
         ["score", "model", test, "-o", "scores.csv", "--quiet"],
     ):
-        done = subprocess.run(
-            [SPADEWORK, *arguments], cwd=folder, capture_output=True, text=True
-        )
+        done = run(*arguments, cwd=folder)
         assert done.returncode == 0, done.stderr
     with (folder / "scores.csv").open(newline="") as file:
         return np.array([float(row["anomaly_score"]) for row in csv.DictReader(file)])

@@ -1,19 +1,15 @@
 """The installed command reports, compares, exports and refits."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
+import commands
 import pytest
 
-SPADEWORK = str(Path(sys.executable).parent / "spadework")
 FIT = ["--label", "status", "--map", "fraud=1,ok=0", "--key", "id", "--quiet"]
 
 
 def run(*arguments, cwd, code=0):
-    command = [SPADEWORK, *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    done = commands.run(*arguments, cwd=cwd)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done
