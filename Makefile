@@ -24,7 +24,7 @@ test: setup
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q  # a worker a core, a thread a worker
-	folder=$$(mktemp -d) && $(VENV)/bin/spadework bench --quick --out $$folder && rm -r $$folder
+	folder=$$(mktemp -d) && $(VENV)/bin/spadework bench --quick --seeds 1 --out $$folder && rm -r $$folder
 
 bench: setup
 	$(PY) -m benchmarks.speed
