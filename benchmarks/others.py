@@ -40,13 +40,12 @@ MAX_NORMALS = 6_000
 MIN_LABELED = 60
 METHODS: tuple[str, ...] = (
     "spade",
-    "spade_no_whole",
     "spade_labels_only",
     "catboost",
     "negative_catboost",
     "negative_extra_trees",
     "elkan_noto_forest",
-    "bagging_pu_balanced",
+    "occ",
     "negative_occ_isolation_forest",
 )
 SCENARIOS = ("new types", "easiness", "PU", "NU", "high risk")
