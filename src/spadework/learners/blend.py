@@ -28,6 +28,9 @@ N_KNOTS = 257
 MAX_LOG_ODDS = 9.0
 """Where ranks are cut: beyond one row in 8,000, scores themselves decide."""
 
+BLOCK_ROWS = 1 << 17
+"""Rows that are scaled together: scaled rows take as much memory as the rows."""
+
 ROUNDING = 1e-9
 """Share of the range of scores up to which two are one, but for errors of rounding."""
 
@@ -147,7 +150,13 @@ class BlendedModel:
                 raise InputError("readings of scaled rows need the scaler of their blend")
 
     def score(self, X: NDArray[np.floating]) -> Floats:
-        """Weighted mean over the readings, (n_samples,); rows are scaled at most once."""
+        """Weighted mean over the readings, (n_samples,)."""
+        starts = range(0, len(X), BLOCK_ROWS)
+        blocks = (self._score_block(X[start : start + BLOCK_ROWS]) for start in starts)
+        return np.concatenate([np.empty(0), *blocks])
+
+    def _score_block(self, X: NDArray[np.floating]) -> Floats:
+        """Score rows that are scaled together, and at most once."""
         masked, masks = self._masked
         by_masks = iter(masks.score(X)) if masks else iter(())
         scaled = None
