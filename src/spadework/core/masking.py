@@ -38,14 +38,16 @@ def choose_masked(forests: Sequence[FlatForest]) -> list[FlatForest]:
     for forest in forests:
         tested = forest.feature[forest.left != np.arange(len(forest.left))]
         own = set(tested.tolist())
-        chunks = n_chunks + _place_leaves(forest, [len(forest.roots)]).bounds[-1]
-        cuts = n_cuts + len(tested)
-        by_masks = _JOIN_COST * (chunks - n_chunks) * len(own)
-        gained = _WALK_COST * forest.n_levels - by_masks - _FIND_COST * len(forest.roots)
-        if gained > 0 and CHUNK_BYTES * chunks * cuts <= _MAX_BYTES:
+        chunks = _place_leaves(forest, [len(forest.roots)]).bounds[-1]
+        by_masks = _JOIN_COST * chunks * len(own) + _FIND_COST * len(forest.roots)
+        gained = _WALK_COST * forest.n_levels - by_masks
+        n_bytes = CHUNK_BYTES * (n_chunks + chunks) * (n_cuts + len(tested))
+        if gained > 0 and n_bytes <= _MAX_BYTES:
             chosen.append(forest)
             columns |= own
-            n_chunks, n_cuts, gain = chunks, cuts, gain + gained
+            n_chunks += chunks
+            n_cuts += len(tested)
+            gain += gained
     return chosen if gain > _COUNT_COST * len(columns) else []
 
 

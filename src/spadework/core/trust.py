@@ -95,9 +95,9 @@ class Trust:
                 f"pseudo-labels not used: the one-class models contradict what the "
                 f"labels say ({agreement}); scores come from labels and unlabeled rows"
             )
-        how_far = "agree" if self.agreement >= FULL_AGREEMENT else "agree in part"
-        if self.agreement <= 0.5:
-            how_far = "disagree"
+        how_far = "agree in part" if self.agreement > 0.5 else "disagree"
+        if self.agreement >= FULL_AGREEMENT:
+            how_far = "agree"
         return f"{used}: consensus and labels {how_far}, {agreement}"
 
     @property
