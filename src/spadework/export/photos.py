@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spadework.errors import ExportError
 from spadework.export.graph import DOUBLE, FLOAT, Graph
 from spadework.export.parts import add_blend
-from spadework.images.backbone import BLOCKS, FINE, PATCH, Weights
+from spadework.images.backbone import BLOCKS, FINE, PATCH, PATCH_WIDTH, SHORTEST, Weights
 from spadework.images.detector import ImageSPADE
 from spadework.images.patches import ODDEST, PatchBank
 from spadework.images.pretrained import PhotoModel
@@ -53,12 +53,13 @@ def add_photos(graph: Graph, model: PhotoModel, pixels: str, size: int) -> str:
         for maps, step in ((fine, 8), (patches, 16), (coarse, 32))
     ]
     n_positions = (-(-size // 16)) ** 2
+    correlations = _add_correlations(graph, patches, n_positions)
     smooth = _add_smoothing(graph, patches)
     scores_of_patches = [_add_oddness(graph, model.bank, smooth, n_positions)]
     if model.spotter is not None:
         spotted = _add_spots(graph, model.spotter, smooth, n_positions)
         scores_of_patches.append(spotted)
-    rows = graph.add("Concat", *pooled, *scores_of_patches, axis=1)
+    rows = graph.add("Concat", *pooled, correlations, *scores_of_patches, axis=1)
     scores = add_blend(graph, model.blend, graph.add("Cast", rows, to=DOUBLE))
     return graph.add("Squeeze", scores, np.array([1]))
 
@@ -135,6 +136,19 @@ def _add_pooling(graph: Graph, maps: str, side: int) -> str:
         graph.add("Sqrt", variance),
         axis=1,
     )
+
+
+def _add_correlations(graph: Graph, maps: str, n_positions: int) -> str:
+    """Correlations of channels over positions, (batch, n_channels choose 2)."""
+    patches = _add_patches(graph, maps, PATCH_WIDTH, n_positions)
+    mean = graph.add("ReduceMean", patches, np.array([1]), keepdims=1)
+    centred = graph.add("Sub", patches, mean)
+    lengths = graph.add("ReduceL2", centred, np.array([1]), keepdims=1)
+    unit = graph.add("Div", centred, graph.add("Max", lengths, _number(SHORTEST)))
+    products = graph.add("MatMul", graph.add("Transpose", unit, perm=[0, 2, 1]), unit)
+    flat = graph.add("Reshape", products, np.array([0, PATCH_WIDTH**2]))
+    row, column = np.triu_indices(PATCH_WIDTH, 1)
+    return graph.add("Gather", flat, row * PATCH_WIDTH + column, axis=1)
 
 
 def _add_smoothing(graph: Graph, maps: str) -> str:

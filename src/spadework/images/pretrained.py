@@ -1,13 +1,13 @@
 """The default on photos: features of a pretrained network, read in five ways.
 
 The network is not trained further. What it sees of a photo makes one row: its maps
-pooled, how far the photo's oddest patches lie from patches of normal photos, and what a
-model that labels have taught says of its patches. Photos are learnt from in several
-views, turned and tilted, and scored as they are. From there on all is as for tables:
-pseudo-labels by consensus are one of five readings of the unlabeled photos, each is
-learnt on its own, and held-out labels say how far to believe it. Readings are linear, the
-distance of patches takes the place of one-class scores, and pseudo-anomalies are the odd
-photos that pseudo-labels are judged by.
+pooled, how their channels correlate, how far the photo's oddest patches lie from patches
+of normal photos, and what a model that labels have taught says of its patches. Photos are
+learnt from in several views, turned and tilted, and scored as they are. From there on all
+is as for tables: pseudo-labels by consensus are one of five readings of the unlabeled
+photos, each is learnt on its own, and held-out labels say how far to believe it. Readings
+are linear, the distance of patches takes the place of one-class scores, and
+pseudo-anomalies are the odd photos that pseudo-labels are judged by.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO, weigh_readings
 from spadework.errors import InputError
-from spadework.images.backbone import POOLED_WIDTH, Weights, restore_backbone
+from spadework.images.backbone import SEEN_WIDTH, Weights, restore_backbone
 from spadework.images.contract import Floats, Labels, PixelLearnt, Pixels, check_pixels
 from spadework.images.density import CodeGaussians
 from spadework.images.patches import PatchBank
@@ -49,13 +49,13 @@ PSEUDO_WEIGHT = 0.3
 
 OFFSET = 3.0
 """Of the model that learns from labels alone, in standard deviations of a column. The
-photos' rows have 4,297 of them, so that it is small."""
+photos' rows have 10,513 of them, so that it is small."""
 
-LABELS_COUNT = 4.0
+LABELS_COUNT = 8.0
 """How many times labels alone count: linear models of what a pretrained network sees
 learn more from some labels than any view of the unlabeled photos tells."""
 
-SPOT_SHARE = 1 / 3
+SPOT_SHARE = 1 / 5
 """Of the model of patches in the reading of labels; the rest is that of whole photos."""
 
 MAX_UNLABELED = 2048
@@ -97,6 +97,12 @@ class PhotoModel:
     def __post_init__(self) -> None:
         if not all(np.isfinite(weight).all() for weight in self.weights.values()):
             raise InputError("the weights of the network must be finite numbers")
+        n_columns = SEEN_WIDTH + 1 + (self.spotter is not None)
+        if self.blend.scaler.n_features != n_columns:
+            raise InputError(
+                f"photos make rows of {n_columns} columns here, and this model reads "
+                f"{self.blend.scaler.n_features}: another version fitted it, fit it again"
+            )
 
     def score(self, pixels: Pixels) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
@@ -241,8 +247,8 @@ def _learn_readings(
             scores[learnt] = fitted.held_out
             grown[name] = GrownReading(fitted.scorer, scores)
     if PATCHES in wanted:
-        distances = seen.X[:, POOLED_WIDTH].astype(np.float64)
-        grown[PATCHES] = GrownReading(ColumnScorer(POOLED_WIDTH), distances)
+        distances = seen.X[:, SEEN_WIDTH].astype(np.float64)
+        grown[PATCHES] = GrownReading(ColumnScorer(SEEN_WIDTH), distances)
     if not grown:
         raise InputError(
             f"the labels do not allow the readings {', '.join(wanted)}. Label photos of "

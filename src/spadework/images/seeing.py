@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spadework.core.networks import find_device
 from spadework.images.backbone import (
-    POOLED_WIDTH,
+    SEEN_WIDTH,
     Backbone,
     Weights,
     pretrained_weights,
@@ -102,10 +102,10 @@ def see_photos(
         del maps
         for view in range(n_views):
             photos = learnt if view else everything
-            part = np.zeros((len(photos), POOLED_WIDTH + 1 + spot), dtype=np.float32)
+            part = np.zeros((len(photos), SEEN_WIDTH + 1 + spot), dtype=np.float32)
             known = np.isin(photos, shown) & (view < n_shown)
             if known.any():
-                part[known, : POOLED_WIDTH + 1] = first[view]
+                part[known, : SEEN_WIDTH + 1] = first[view]
             if not known.all():
                 part[~known] = sight.rows(
                     pixels, photos[~known], view=view, owners=owners, advance=advance

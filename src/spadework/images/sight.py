@@ -47,9 +47,9 @@ class Sight:
         advance: Advance | None = None,
         maps: list[NDArray[np.float32]] | None = None,
     ) -> NDArray[np.float32]:
-        """Pooled features, the oddness of patches, and the score of a spotter.
+        """Pooled maps, correlations, the oddness of patches, and a spotter's score.
 
-        Of shape (n_photos, 4298); without a spotter (n_photos, 4297).
+        Of shape (n_photos, 10514); without a spotter (n_photos, 10513).
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Sight:
             if owners is not None:
                 own = torch.from_numpy(rows[:, None] == owners).to(self._device)
             odd = oddness(self._distances(features, own))
-            columns = [features.pooled, odd[:, None]]
+            columns = [features.pooled, features.correlations, odd[:, None]]
             if self._spotter is not None:
                 spotted = self._spotter.spot(smooth(features.patches))
                 columns.append(spotted[:, None])
@@ -121,7 +121,7 @@ def look(
 
 
 def pooled_features(pixels: Pixels) -> NDArray[np.float32]:
-    """Return what the network sees of whole photos, (n_samples, 4296).
+    """Return the network's maps of whole photos, pooled, (n_samples, 4296).
 
     Parameters
     ----------

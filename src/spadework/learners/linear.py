@@ -47,6 +47,21 @@ class CrossFitted(NamedTuple):
     held_out: Floats
 
 
+class Standard(NamedTuple):
+    """Mean and deviation of columns, each (n_features,).
+
+    Rows are standardised when they are used: all at once, in all views, they would
+    take as much memory again as the views do.
+    """
+
+    mean: NDArray[np.floating]
+    spread: NDArray[np.floating]
+
+    def __call__(self, rows: Rows) -> NDArray[np.floating]:
+        """Standardise rows, (..., n_features)."""
+        return (rows - self.mean) / self.spread
+
+
 class Sample(NamedTuple):
     """What one model learns from: two classes, in a view each or in all, how strictly.
 
@@ -96,20 +111,20 @@ def fit_linear(
         unlabeled rows have on average, and labeled normals have not, then speaks for
         an anomaly, of whatever type. By default the intercept is free.
     """
-    mean, spread = views.mean(axis=(0, 1)), column_spread(views)
-    Z = (views - mean) / spread
+    standard = Standard(views.mean(axis=(0, 1)), column_spread(views))
     samples = [
-        _choose_samples(len(Z), reading, folds == fold, rng) for fold in range(N_FOLDS)
+        _choose_samples(len(views), reading, folds == fold, rng)
+        for fold in range(N_FOLDS)
     ]
     n_workers = min(usable_cores(), N_FOLDS)
     # The models are small: shared out, their products would wait for one another.
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_workers) as pool:
-        models = list(pool.map(partial(_fit_mean, Z, offset), samples))
+        models = list(pool.map(partial(_fit_mean, views, standard, offset), samples))
     weights = np.stack([model.weights for model in models])
     intercepts = np.array([model.intercept for model in models])
-    scores = Z[0] @ weights.T + intercepts
-    direction = weights.mean(axis=0) / spread
-    intercept = float(intercepts.mean() - direction @ mean)
+    scores = standard(views[0]) @ weights.T + intercepts
+    direction = weights.mean(axis=0) / standard.spread
+    intercept = float(intercepts.mean() - direction @ standard.mean)
     scorer = LinearScorer(direction, intercept)
     return CrossFitted(scorer, pick_held_out(scores, folds))
 
@@ -154,23 +169,27 @@ def _choose_samples(
     return chosen
 
 
-def _fit_mean(Z: Rows, offset: float | None, samples: list[Sample]) -> LinearScorer:
+def _fit_mean(
+    views: Rows, standard: Standard, offset: float | None, samples: list[Sample]
+) -> LinearScorer:
     """Fit a model on each sample; return their mean."""
-    models = [_fit(Z, offset, sample) for sample in samples]
+    models = [_fit(views, standard, offset, sample) for sample in samples]
     weights = np.mean([model.weights for model in models], axis=0)
     return LinearScorer(weights, float(np.mean([model.intercept for model in models])))
 
 
-def _fit(Z: Rows, offset: float | None, sample: Sample) -> LinearScorer:
+def _fit(
+    views: Rows, standard: Standard, offset: float | None, sample: Sample
+) -> LinearScorer:
     """Fit a logistic regression on two classes that weigh the same.
 
     Parameters
     ----------
-    Z : ndarray of shape (n_views, n_samples, n_features)
+    views : ndarray of shape (n_views, n_samples, n_features)
     """
     normal, anomalous, view, penalty = sample
     rows = np.concatenate([normal.rows, anomalous.rows])
-    seen = Z[:, rows] if view is None else Z[view[rows], rows][None]
+    seen = standard(views[:, rows] if view is None else views[view[rows], rows][None])
     n_views, _, n_features = seen.shape
     classes = np.repeat([0, 1], [len(normal.rows), len(anomalous.rows)])
     weights = np.concatenate([_halved(normal), _halved(anomalous)])
