@@ -48,6 +48,9 @@ BLOCKS = (
 FINE, PATCH = 4, 10
 """Blocks whose maps are kept: of 8 and of 16 pixels a position."""
 
+_AT_ONCE = {"cpu": 4}
+"""Photos whose fine maps, 6 MB each, are made together: of more, they fill no cache."""
+
 _HEAD_WIDTH = 1280
 _EPSILON = 1e-3
 
@@ -92,19 +95,23 @@ class Backbone(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.stem = _Convolution(3, 32, 3, stride=2)
-        self.blocks = nn.ModuleList(_Block(shape) for shape in BLOCKS)
+        self.blocks = nn.Sequential(*(_Block(shape) for shape in BLOCKS))
         self.head = _Convolution(BLOCKS[-1].n_out, _HEAD_WIDTH, 1)
 
     def forward(self, pixels: Tensor) -> Features:
         """Return pooled maps, correlations and patches."""
-        x = self.stem((pixels.float() - 127) / 128)
-        maps = []
-        for block in self.blocks:
-            x = block(x)
-            maps.append(x)
-        kept = (maps[FINE], maps[PATCH], self.head(x))
+        at_once = _AT_ONCE.get(pixels.device.type, len(pixels))
+        fine = torch.cat([self._see_fine(part) for part in pixels.split(at_once)])
+        patches = self.blocks[FINE + 1 : PATCH + 1](fine)
+        coarse = self.head(self.blocks[PATCH + 1 :](patches))
+        kept = (fine, patches, coarse)
         pooled = torch.cat([_pool(each) for each in kept], dim=1)
-        return Features(pooled, _correlate(kept[1]), kept[1])
+        return Features(pooled, _correlate(patches), patches)
+
+    def _see_fine(self, pixels: Tensor) -> Tensor:
+        """First blocks, (n_photos, 40, height / 8, width / 8)."""
+        x = pixels.float().sub_(127).div_(128)
+        return self.blocks[: FINE + 1](self.stem(x))
 
 
 def pretrained_weights() -> Weights:
@@ -171,17 +178,20 @@ class _Convolution(nn.Conv2d):
         return x if self._linear else functional.relu6(x, inplace=True)
 
     def _fused(self, input: Tensor) -> Tensor:
-        """Convolve and cut in one pass, by a weight that is laid out once a size."""
-        size = input.shape[-2:]
+        """Convolve and cut in one pass, by a weight that is laid out once a shape.
+
+        The layout for one photo would make four of them three times slower.
+        """
+        shape = input.shape
         how = (self.padding, self.stride, self.dilation, self.groups)
-        if size not in self._packed:
-            weight = self._fitting_weight(input.shape)
-            self._packed[size] = torch.ops.mkldnn._reorder_convolution_weight(
-                weight, *how, input.shape
+        if shape not in self._packed:
+            weight = self._fitting_weight(shape)
+            self._packed[shape] = torch.ops.mkldnn._reorder_convolution_weight(
+                weight, *how, shape
             )
         after = ("none", [], "") if self._linear else ("hardtanh", [0.0, 6.0], "")
         return torch.ops.mkldnn._convolution_pointwise(
-            input, self._packed[size], self.bias, *how, *after
+            input, self._packed[shape], self.bias, *how, *after
         )
 
     def __getstate__(self) -> dict[str, Any]:

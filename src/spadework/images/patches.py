@@ -20,6 +20,9 @@ MAX_PATCHES = 4096
 ODDEST = 10
 """Patches of a photo, of 256, whose mean distance says how odd it is."""
 
+_AT_ONCE = 4
+"""Photos whose patches are held against the bank together, in 16 MB."""
+
 _SMALLEST = 1e-6
 
 
@@ -82,13 +85,17 @@ def patch_distances(maps: Tensor, patches: Tensor, own: Tensor | None = None) ->
     own : bool tensor of shape (n_photos, n_patches), optional
         Patches that come from the photo itself, which do not count.
     """
-    n_photos, n_channels, height, width = maps.shape
-    queries = maps.permute(0, 2, 3, 1).reshape(-1, n_channels)
-    squares = torch.addmm((patches**2).sum(1), queries, patches.T, alpha=-2)
-    if own is not None:
-        squares.view(n_photos, -1, len(patches)).masked_fill_(own[:, None, :], torch.inf)
-    nearest = squares.amin(1) + (queries**2).sum(1)
-    return nearest.clamp_min(0).sqrt().reshape(n_photos, height, width)
+    # Squared distances less those of the queries from zero are one product.
+    bank = torch.cat([-2 * patches, (patches**2).sum(1, keepdim=True)], dim=1).T
+    parts = []
+    for i in range(0, len(maps), _AT_ONCE):
+        few = maps[i : i + _AT_ONCE].permute(0, 2, 3, 1)  # (n_few, height, width, n)
+        squares = functional.pad(few, (0, 1), value=1.0) @ bank
+        if own is not None:
+            squares.masked_fill_(own[i : i + _AT_ONCE, None, None, :], torch.inf)
+        nearest = squares.amin(3) + (few**2).sum(3)
+        parts.append(nearest.clamp_min(0).sqrt())
+    return torch.cat(parts)
 
 
 def oddness(distances: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from spadework.images.spotting import Spotter
 from spadework.images.views import show
 from spadework.progress import Advance
 
-_BATCH = {"cpu": 4, "cuda": 64}
+_BATCH = {"cpu": 16, "cuda": 64}
 
 
 class Sight:
