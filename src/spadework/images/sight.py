@@ -72,14 +72,14 @@ class Sight:
             own = None
             if owners is not None:
                 own = torch.from_numpy(rows[:, None] == owners).to(self._device)
-            odd = oddness(self._distances(features, own))
+            patches = smooth(features.patches)
+            odd = oddness(self._distances(patches, own))
             columns = [features.pooled, features.correlations, odd[:, None]]
             if self._spotter is not None:
-                spotted = self._spotter.spot(smooth(features.patches))
-                columns.append(spotted[:, None])
+                columns.append(self._spotter.spot(patches)[:, None])
             parts.append(torch.cat(columns, dim=1).cpu().numpy())
             if maps is not None:
-                maps.append(smooth(features.patches).flatten(2).cpu().numpy())
+                maps.append(patches.flatten(2).cpu().numpy())
             if advance is not None:
                 for _ in rows:
                     advance("")
@@ -91,17 +91,19 @@ class Sight:
         size = pixels.shape[1:3]
         parts = [
             functional.interpolate(
-                self._distances(features)[:, None], size=size, mode="bicubic"
+                self._distances(smooth(features.patches))[:, None],
+                size=size,
+                mode="bicubic",
             )[:, 0]
             for _, features in look(self._network, self._device, pixels, everything)
         ]
         return torch.cat(parts).cpu().numpy()
 
     def _distances(
-        self, features: Features, own: torch.Tensor | None = None
+        self, patches: torch.Tensor, own: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Distance of every patch to the bank, (n_photos, height / 16, width / 16)."""
-        return patch_distances(smooth(features.patches) / self._scale, self._patches, own)
+        """Distance of every smoothed patch to the bank, (n_photos, height, width)."""
+        return patch_distances(patches / self._scale, self._patches, own)
 
 
 def look(
