@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from pictures import made_pictures, partly_labeled, write_pictures
-from spadework import load
+from spadework import load, save
 from spadework.cli.app import app
 from spadework.errors import SpadeworkError
 from test_table_model import payments
@@ -170,6 +170,15 @@ def test_the_report_stands_alone_and_shows_what_it_promises(command, tmp_path):
         "Model card",
     ):
         assert words in page
+
+
+def test_a_quiet_report_says_nothing_whatever_the_fit_said(command, tmp_path):
+    detector = load("model/model.spade")
+    detector.verbose = True
+    save(detector, tmp_path / "loud.spade")
+    out = tmp_path / "report.html"
+    done = command("report", tmp_path / "loud.spade", "new_parts", "-o", out, "--quiet")
+    assert (done.out, done.err) == ("", "")
 
 
 def test_the_report_without_truth_says_so(command, tmp_path):

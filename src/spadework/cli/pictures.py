@@ -123,13 +123,19 @@ def score_pictures(
 
 
 def report_pictures(
-    detector: "ImageSPADE", sources: list[str], out: Path, *, skip_corrupt: bool
+    detector: "ImageSPADE",
+    sources: list[str],
+    out: Path,
+    *,
+    skip_corrupt: bool,
+    quiet: bool,
 ) -> None:
     """Write the report on a folder of pictures."""
     from spadework.report.pictures import write_picture_page
 
     with _words_of_the_command():
         detector.on_corrupt = "skip" if skip_corrupt else "refuse"
+        detector.verbose = not quiet
         write_picture_page(detector, find_pictures(sources), out)
 
 

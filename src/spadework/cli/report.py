@@ -45,7 +45,7 @@ def report(
 
     if not isinstance(fitted, TableModel):
         refuse_options("a model of pictures", query=query, held_out=held_out)
-        report_pictures(fitted, sources, out, skip_corrupt=skip_corrupt)
+        report_pictures(fitted, sources, out, skip_corrupt=skip_corrupt, quiet=quiet)
         _say(out, quiet=quiet, as_json=as_json)
         return
     from spadework.report import write_page
