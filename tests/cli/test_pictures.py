@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from pictures import made_pictures, partly_labeled, write_pictures
-from spadework import load, save
+from spadework import load
 from spadework.cli.app import app
 from spadework.errors import SpadeworkError
 from test_table_model import payments
@@ -172,13 +172,15 @@ def test_the_report_stands_alone_and_shows_what_it_promises(command, tmp_path):
         assert words in page
 
 
-def test_a_quiet_report_says_nothing_whatever_the_fit_said(command, tmp_path):
-    detector = load("model/model.spade")
-    detector.verbose = True
-    save(detector, tmp_path / "loud.spade")
-    out = tmp_path / "report.html"
-    done = command("report", tmp_path / "loud.spade", "new_parts", "-o", out, "--quiet")
-    assert (done.out, done.err) == ("", "")
+@pytest.mark.parametrize(("options", "verbose"), [((), True), (("--quiet",), False)])
+def test_the_report_shows_progress_unless_quiet(command, monkeypatch, options, verbose):
+    seen = []
+    monkeypatch.setattr(
+        "spadework.report.pictures.write_picture_page",
+        lambda detector, *_: seen.append(detector.verbose),
+    )
+    command("report", "model", "new_parts", "-o", "not_written.html", *options)
+    assert seen == [verbose]
 
 
 def test_the_report_without_truth_says_so(command, tmp_path):
