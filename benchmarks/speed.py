@@ -343,13 +343,13 @@ def photos() -> dict[str, float]:
     detector = ImageSPADE(random_state=0)
     start = time.perf_counter()
     detector.fit(train, trial.y)
-    fitted = time.perf_counter()
+    fit_seconds = time.perf_counter() - start
     scores = detector.anomaly_score(test)
-    scored = time.perf_counter()
+    score_seconds = seconds(lambda: detector.anomaly_score(test), repeats=3)
     return {
         "n_photos": len(train),
-        "fit_seconds": fitted - start,
-        "photos_per_second": len(test) / (scored - fitted),
+        "fit_seconds": fit_seconds,
+        "photos_per_second": len(test) / score_seconds,
         "auc": float(roc_auc_score(trial.kind_test > 0, scores)),
     }
 

@@ -6,6 +6,8 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch.nn import functional
 
 from spadework.errors import InputError
@@ -140,10 +142,26 @@ def test_a_patch_of_the_bank_is_at_no_distance():
     assert patch_distances(maps, patches).max() < 1e-3
 
 
-def test_oddness_is_the_mean_of_the_ten_oddest_patches():
-    distances = torch.arange(16.0).reshape(1, 4, 4)
-    assert oddness(distances).item() == np.mean(range(6, 16))
-    assert oddness(torch.ones(2, 2, 2)).tolist() == [1.0, 1.0]
+@given(data=st.data())
+def test_oddness_is_the_mean_of_the_ten_largest_distances(data):
+    n_photos, n_channels, height, width, n_patches = data.draw(
+        st.tuples(*(st.integers(1, most) for most in (3, 4, 6, 6, 40)))
+    )
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    shapes = (n_photos, n_channels, height, width), (n_patches, n_channels)
+    # Whole numbers, so that many distances are the same.
+    maps, patches = (
+        torch.from_numpy(rng.integers(-3, 4, shape).astype(np.float32))
+        for shape in shapes
+    )
+    own = None
+    if data.draw(st.booleans()):
+        own = torch.from_numpy(rng.random((n_photos, n_patches)) < 0.3)
+        own[:, 0] = False
+    distances = patch_distances(maps, patches, own).flatten(1)
+    oddest = distances.sort(dim=1, descending=True).values[:, :10]
+    torch.testing.assert_close(oddness(maps, patches, own), oddest.mean(1))
 
 
 def test_patches_are_drawn_from_their_own_photo_without_repetition():

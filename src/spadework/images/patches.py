@@ -20,8 +20,12 @@ MAX_PATCHES = 4096
 ODDEST = 10
 """Patches of a photo, of 256, whose mean distance says how odd it is."""
 
-_AT_ONCE = 4
-"""Photos whose patches are held against the bank together, in 16 MB."""
+_BOUND_BY = 8
+"""Every so many patches of the bank bound how odd a patch can be."""
+
+_AT_ONCE = 256
+"""Patches that are held against the bank together: their 4 MB stay in the cache, and
+larger results would get new memory from the system every time."""
 
 _SMALLEST = 1e-6
 
@@ -85,20 +89,46 @@ def patch_distances(maps: Tensor, patches: Tensor, own: Tensor | None = None) ->
     own : bool tensor of shape (n_photos, n_patches), optional
         Patches that come from the photo itself, which do not count.
     """
+    everywhere = torch.ones_like(maps[:, 0], dtype=torch.bool)
+    return _nearest(maps, everywhere, patches, own).view(everywhere.shape).sqrt()
+
+
+def oddness(maps: Tensor, patches: Tensor, own: Tensor | None = None) -> Tensor:
+    """Mean distance of a photo's oddest patches, (n_photos,).
+
+    It is that of `patch_distances`, with the same parameters, in half the time: the
+    distance to a few patches of the bank bounds that to all. Patches that it shows not
+    to be among the oddest are not looked at again.
+    """
+    everywhere = torch.ones_like(maps[:, 0], dtype=torch.bool)
+    few = None if own is None else own[:, ::_BOUND_BY]
+    squares = _nearest(maps, everywhere, patches[::_BOUND_BY], few).view(len(maps), -1)
+    n_oddest = min(ODDEST, squares.shape[1])
+    oddest = torch.zeros_like(squares, dtype=torch.bool)
+    oddest.scatter_(1, squares.topk(n_oddest, dim=1).indices, value=True)
+    squares[oddest] = _nearest(maps, oddest.view(everywhere.shape), patches, own)
+    least = squares.where(oddest, torch.inf).amin(1, keepdim=True)
+    unsure = (squares > least) & ~oddest
+    squares[unsure] = _nearest(maps, unsure.view(everywhere.shape), patches, own)
+    return squares.topk(n_oddest, dim=1).values.sqrt().mean(1)
+
+
+def _nearest(maps: Tensor, where: Tensor, patches: Tensor, own: Tensor | None) -> Tensor:
+    """Squared distance of chosen patches to the nearest of the bank, (n_chosen,).
+
+    Parameters
+    ----------
+    where : bool tensor of shape (n_photos, height, width)
+        The patches of maps that are chosen.
+    """
     # Squared distances less those of the queries from zero are one product.
     bank = torch.cat([-2 * patches, (patches**2).sum(1, keepdim=True)], dim=1).T
-    parts = []
-    for i in range(0, len(maps), _AT_ONCE):
-        few = maps[i : i + _AT_ONCE].permute(0, 2, 3, 1)  # (n_few, height, width, n)
+    queries = maps.permute(0, 2, 3, 1)[where]
+    photos = where.nonzero()[:, 0]
+    parts = [queries.new_empty(0)]
+    for few, photo in zip(queries.split(_AT_ONCE), photos.split(_AT_ONCE), strict=True):
         squares = functional.pad(few, (0, 1), value=1.0) @ bank
         if own is not None:
-            squares.masked_fill_(own[i : i + _AT_ONCE, None, None, :], torch.inf)
-        nearest = squares.amin(3) + (few**2).sum(3)
-        parts.append(nearest.clamp_min(0).sqrt())
-    return torch.cat(parts)
-
-
-def oddness(distances: Tensor) -> Tensor:
-    """Mean distance of a photo's oddest patches, (n_photos,)."""
-    flat = distances.flatten(1)
-    return flat.topk(min(ODDEST, flat.shape[1]), dim=1).values.mean(1)
+            squares.masked_fill_(own[photo], torch.inf)
+        parts.append(squares.amin(1) + (few**2).sum(1))
+    return torch.cat(parts).clamp_min(0)

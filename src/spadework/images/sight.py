@@ -73,7 +73,7 @@ class Sight:
             if owners is not None:
                 own = torch.from_numpy(rows[:, None] == owners).to(self._device)
             patches = smooth(features.patches)
-            odd = oddness(self._distances(patches, own))
+            odd = oddness(patches / self._scale, self._patches, own)
             columns = [features.pooled, features.correlations, odd[:, None]]
             if self._spotter is not None:
                 columns.append(self._spotter.spot(patches)[:, None])
@@ -91,7 +91,7 @@ class Sight:
         size = pixels.shape[1:3]
         parts = [
             functional.interpolate(
-                self._distances(smooth(features.patches))[:, None],
+                self._distances(features)[:, None],
                 size=size,
                 mode="bicubic",
             )[:, 0]
@@ -99,11 +99,9 @@ class Sight:
         ]
         return torch.cat(parts).cpu().numpy()
 
-    def _distances(
-        self, patches: torch.Tensor, own: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """Distance of every smoothed patch to the bank, (n_photos, height, width)."""
-        return patch_distances(patches / self._scale, self._patches, own)
+    def _distances(self, features: Features) -> torch.Tensor:
+        """Distance of every patch to the bank, (n_photos, height, width)."""
+        return patch_distances(smooth(features.patches) / self._scale, self._patches)
 
 
 def look(
