@@ -183,6 +183,15 @@ def test_the_report_shows_progress_unless_quiet(command, monkeypatch, options, v
     assert seen == [verbose]
 
 
+@pytest.mark.parametrize(("name", "out"), [("report", "a.html"), ("export", "a.onnx")])
+def test_quiet_commands_log_nothing(command, caplog, tmp_path, name, out):
+    with caplog.at_level("INFO", logger="spadework"):
+        said = command(name, "model", "new_parts", "-o", tmp_path / out, "--quiet")
+    assert (tmp_path / out).is_file()
+    assert caplog.messages == []
+    assert said == ("", "")
+
+
 def test_the_report_without_truth_says_so(command, tmp_path):
     out = tmp_path / "report.html"
     command("report", "model", "parts/unlabeled", "-o", out)

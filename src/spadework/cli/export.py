@@ -13,6 +13,7 @@ from spadework.cli.models import (
     Query,
     Quiet,
     Sources,
+    hush,
     load_any,
     refuse_folders,
     source_of,
@@ -31,6 +32,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a model as ONNX, after checking that it scores these rows the same."""
+    hush(quiet)
     refuse_to_replace(out, force=force)
     fitted = load_any(model)
     from spadework.export import export_onnx

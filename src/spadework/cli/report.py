@@ -14,6 +14,7 @@ from spadework.cli.models import (
     Quiet,
     SkipCorrupt,
     Sources,
+    hush,
     load_any,
     refuse_folders,
     source_of,
@@ -39,6 +40,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write a report: labels, mismatch, scores, trust, top anomalies with reasons."""
+    hush(quiet)
     refuse_to_replace(out, force=force)
     fitted = load_any(model)
     from spadework.table_model import TableModel

@@ -91,9 +91,7 @@ class Sight:
         size = pixels.shape[1:3]
         parts = [
             functional.interpolate(
-                self._distances(features)[:, None],
-                size=size,
-                mode="bicubic",
+                self._distances(features)[:, None], size=size, mode="bicubic"
             )[:, 0]
             for _, features in look(self._network, self._device, pixels, everything)
         ]
