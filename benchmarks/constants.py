@@ -26,9 +26,9 @@ from spadework.benchmark.measurement import sample_rows
 from spadework.benchmark.report.summary import SUMMARIZED
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
-from spadework.core import trust
+from spadework.core import boosting, trust
 from spadework.core.trees import usable_cores
-from spadework.learners import blend, companions, forest, growing, readings
+from spadework.learners import companions, forest, growing, readings
 from spadework.learners.forest import ForestLearner
 
 MAX_ROWS = 10_000
@@ -64,8 +64,16 @@ def moved_constants() -> Iterator[Moved]:
             (companions, "MOST"),
             (companions, "FEW_DRAWS"),
             (companions, "LEAST"),
+            (companions, "FEW_BOOSTED"),
+            (companions, "LEAST_BOOSTED"),
+            (boosting, "N_TREES"),
+            (boosting, "DEPTH"),
+            (boosting, "RATE"),
+            (boosting, "N_TRIED"),
+            (boosting, "PENALTY"),
             (companions, "MANY_PUT_RIGHT"),
-            (blend, "ODDEST"),
+            (companions, "MOST_TIMES"),
+            (trust, "ODDEST"),
             (forest, "MUCH"),
             (forest, "MAX_WHOLE_TREES"),
         ):

@@ -8,7 +8,7 @@ from conftest import in_setting
 from spadework import SPADE, ForestLearner
 
 HARM = 0.005
-N_SEEDS = 2
+N_SEEDS = 4
 
 
 def anomalies_amid_noise(n_rows, seed):

@@ -85,6 +85,26 @@ def test_labels_alone_give_way_when_labeled_normals_look_risky(rows):
     assert trust.weights[AS_NORMAL] > 0.9
 
 
+def test_labels_alone_hold_where_they_find_odd_what_reading_as_normal_does(rows):
+    rng, labels, odd = rows
+    as_normal = made(rng, labels, anomalies=3.0, normals=3.0, odd=odd, hidden=3.0)
+    like = as_normal + 0.1 * rng.normal(size=len(labels))
+    unlike = made(rng, labels, anomalies=3.0)
+    held, gave_way = (
+        weigh_readings({LABELS: each, AS_NORMAL: as_normal}, labels, odd)
+        for each in (like, unlike)
+    )
+    assert min(held.riskiness, gave_way.riskiness) > 0.7
+    assert held.weights[LABELS] > 0.45
+    assert gave_way.weights[LABELS] < 0.3
+
+
+def test_a_reading_that_is_not_there_counts_no_more(rows):
+    rng, labels, odd = rows
+    trust = weigh_readings({LABELS: made(rng, labels, anomalies=3.0)}, labels, odd)
+    assert trust.counting(AS_NORMAL, 4.0) == trust
+
+
 def test_pseudo_labels_give_way_too_since_they_learn_from_labeled_normals(rows):
     rng, labels, odd = rows
     scores = {
@@ -116,8 +136,8 @@ def test_labels_alone_can_count_several_times(rows):
         AS_SUSPECT: made(rng, labels, anomalies=3.0),
     }
     once, thrice = (
-        weigh_readings(scores, labels, odd, labels_count=count).weights
-        for count in (1.0, 3.0)
+        weigh_readings(scores, labels, odd).counting(LABELS, times).weights
+        for times in (1.0, 3.0)
     )
     ratios = [weights[LABELS] / weights[AS_SUSPECT] for weights in (once, thrice)]
     assert ratios[1] == pytest.approx(3 * ratios[0])

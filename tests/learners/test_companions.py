@@ -17,10 +17,13 @@ from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import GrownReading
 from spadework.learners.companions import (
     Companion,
+    boost_companion,
+    boosted_share,
     companion_share,
     fit_companions,
     share_put_right,
     side_by_side,
+    times_surer,
 )
 from spadework.learners.directions import LinearScorer, ScaledScorer
 from spadework.learners.growing import grow_whole_trees
@@ -85,13 +88,68 @@ def test_linear_models_help_where_anomalies_lie_in_one_direction():
     X, truth = tilted_rows(3_000, 1)
     labels = few_labels(truth[:1_000], 6)
     scores = [
-        SPADE(learner=ForestLearner(linear=linear), random_state=0)
+        SPADE(learner=ForestLearner(linear=linear, boosted=False), random_state=0)
         .fit(X[:1_000], labels)
         .anomaly_score(X[1_000:])
         for linear in (True, False)
     ]
     with_lines, trees = (roc_auc_score(truth[1_000:], each) for each in scores)
     assert with_lines > trees + 0.02
+
+
+def test_boosted_trees_help_where_one_column_of_many_tells():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3_000, 40)).astype(np.float32)
+    truth = X[:, 0] > 1.5
+    scores = [
+        SPADE(learner=ForestLearner(linear=False, boosted=boosted), random_state=0)
+        .fit(X[:1_000], few_labels(truth[:1_000], 20))
+        .anomaly_score(X[1_000:])
+        for boosted in (True, False)
+    ]
+    with_boosted, trees = (roc_auc_score(truth[1_000:], each) for each in scores)
+    assert 1 - with_boosted < (1 - trees) / 2
+
+
+def wrong_share(held_out, labels):
+    """Share of wrong orders, pair by pair."""
+    pairs = [
+        (anomaly < other) + (anomaly == other) / 2
+        for anomaly in held_out[labels == ANOMALY]
+        for other in held_out[labels == UNLABELED]
+    ]
+    return max(np.mean(pairs), 0.25 / (labels == ANOMALY).sum())
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=50, deadline=None)
+def test_boosted_trees_make_their_reading_surer_by_the_wrong_orders_they_avoid(seed):
+    rng = np.random.default_rng(seed)
+    labels = np.r_[ANOMALY, UNLABELED, rng.choice([ANOMALY, UNLABELED, NORMAL], 20)]
+    plain, boosted = (rng.integers(0, 9, 22).astype(float) for _ in range(2))
+    plain[0], boosted[0] = 9.0, 5.0
+    times = times_surer(
+        GrownReading(None, plain), GrownReading(None, boosted), labels.astype(np.int8)
+    )
+    expected = wrong_share(plain, labels) / wrong_share(boosted, labels)
+    assert times == pytest.approx(np.clip(expected**2, 1, 4))
+
+
+def test_where_nothing_judges_boosted_trees_do_not_make_their_reading_surer():
+    X, truth = tilted_rows(500, 0)
+    learner = ForestLearner(judge=False)
+    detector = SPADE(random_state=0, learner=learner).fit(X, few_labels(truth, 10))
+    assert len(set(detector.trust_.weights.values())) == 1
+
+
+def test_few_labels_get_boosted_trees_and_many_get_none():
+    X, truth = tilted_rows(1_000, 0)
+    labels, judged = few_labels(truth, 20), np.arange(1_000)
+    few, many = reading_of(20, 20), reading_of(1_500, 1_500)
+    rng = np.random.default_rng(0)
+    companion = boost_companion(X, labels, few, judged, rng)
+    assert companion.share == boosted_share(few) > 0.4
+    assert boost_companion(X, labels, many, judged, rng) is None
 
 
 def test_held_out_scores_of_random_labels_tell_nothing():
@@ -103,10 +161,12 @@ def test_held_out_scores_of_random_labels_tell_nothing():
         labels, np.full(320, UNLABELED), ALPHAS, max_draws=1_000, min_leaf=5
     )
     scaler = fit_scaler(X, "quantile", rng)
-    found = fit_companions(X, labels, readings, scaler, np.arange(400), rng)
-    known = labels != UNLABELED
-    auc = roc_auc_score(labels[known], found["labels"].grown.held_out[known])
-    assert 0.3 < auc < 0.7
+    judged, known = np.arange(400), labels != UNLABELED
+    linear = fit_companions(X, labels, readings, scaler, judged, rng)["labels"]
+    boosted = boost_companion(X, labels, readings["labels"], judged, rng)
+    for companion in (linear, boosted):
+        auc = roc_auc_score(labels[known], companion.grown.held_out[known])
+        assert 0.3 < auc < 0.7
 
 
 def test_a_sample_of_the_unlabeled_rows_is_enough():
@@ -119,11 +179,12 @@ def test_a_sample_of_the_unlabeled_rows_is_enough():
     judged = judged_rows(labels, rng)
     assert len(judged) < len(X) / 2
     scaler = fit_scaler(X, "quantile", rng)
-    found = fit_companions(X, labels, readings, scaler, judged, rng)
+    linear = fit_companions(X, labels, readings, scaler, judged, rng)
     for name in ("labels", "as_normal"):
-        grown = found[name].grown
-        assert grown.held_out.shape == judged.shape
-        assert roc_auc_score(truth, grown.scorer.score(X)) > 0.75
+        boosted = boost_companion(X, labels, readings[name], judged, rng)
+        for grown in (linear[name].grown, boosted.grown):
+            assert grown.held_out.shape == judged.shape
+            assert roc_auc_score(truth, grown.scorer.score(X)) > 0.75
 
 
 def test_readings_of_scaled_rows_need_the_scaler_of_their_blend():

@@ -86,15 +86,14 @@ def _spade(seed: int, **parameters: Any) -> AnomalyDetector:
 def _spade_parts(
     seed: int,
     drop: str | None = None,
-    judge: bool = True,
-    linear: bool = True,
-    whole: bool = True,
+    without: str | None = None,
     **parameters: Any,
 ) -> AnomalyDetector:
     from spadework.learners.forest import ForestLearner
 
     readings = [name for name in READINGS if name != drop]
-    learner = ForestLearner(readings=readings, judge=judge, linear=linear, whole=whole)
+    switched_off: dict[str, Any] = {without: False} if without else {}
+    learner = ForestLearner(readings=readings, **switched_off)
     return _spade(seed, learner=learner, **parameters)
 
 
@@ -317,9 +316,10 @@ _PARTS = [
             ("no_as_suspect", "without reading as suspect", {"drop": "as_suspect"}),
             ("no_pseudo", "without pseudo-labels", {"drop": "pseudo"}),
             ("no_one_class", "without one-class scores", {"drop": "one_class"}),
-            ("no_linear", "without linear models beside trees", {"linear": False}),
-            ("no_whole", "without trees to the last row", {"whole": False}),
-            ("no_judging", "all readings count the same", {"judge": False}),
+            ("no_linear", "without linear models beside trees", {"without": "linear"}),
+            ("no_boosted", "without boosted trees beside trees", {"without": "boosted"}),
+            ("no_whole", "without trees to the last row", {"without": "whole"}),
+            ("no_judging", "all readings count the same", {"without": "judge"}),
             ("unbounded", "partial matching without bounds", {"thresholds": "matching"}),
         )
     ),

@@ -7,7 +7,7 @@ from. The labels then say which readings hold.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,9 @@ count in full; at 0.5 they do not count."""
 
 ONE_CLASS_SHARE = 0.5
 """Weight of the one-class scores themselves, where what they teach weighs 1."""
+
+ODDEST = 0.1
+"""Share of the unlabeled rows that count as odd, by the highest scores."""
 
 NEGLIGIBLE = 1e-3
 """Weight up to which a reading does not count: it would take time and change nothing."""
@@ -68,6 +71,14 @@ class Trust:
     evidence: dict[str, Evidence]
     agreement: float | None
     riskiness: float
+
+    def counting(self, name: str, times: float) -> "Trust":
+        """Let a reading, where it is there, count several times."""
+        counted = {
+            each: times * weight if each == name else weight
+            for each, weight in self.weights.items()
+        }
+        return replace(self, weights=_shares(counted))
 
     def __str__(self) -> str:
         """One honest sentence on the pseudo-labels, and the weights."""
@@ -111,18 +122,18 @@ def weigh_readings(
     odd: NDArray[np.bool_],
     *,
     doubt_shift: bool = True,
-    labels_count: float = 1.0,
 ) -> Trust:
     """Weigh readings by what held-out labels say about them.
 
     A reading counts as far as it ranks labeled anomalies above unlabeled rows. Where
     labeled normals look riskier than unlabeled rows, only suspicious rows were
-    checked, and unlabeled rows are the better normals: labels alone, and labels with
-    pseudo-labels, give way to reading them as normal. Setting unlabeled rows against
-    labeled normals counts as far as the two can hardly be told apart, since then only
-    anomalies can differ. Pseudo-labels and one-class scores count as far as the other
-    readings, too, rank high what the one-class classifiers find odd; pseudo-labels count
-    in full where no anomaly is labeled, or nothing can be compared.
+    checked, and unlabeled rows are the better normals: labels with pseudo-labels give way
+    to reading them as normal, and so do labels alone as far as they rank low what that
+    reading finds odd. Setting unlabeled rows against labeled normals counts as far as the
+    two can hardly be told apart, since then only anomalies can differ. Pseudo-labels and
+    one-class scores count as far as the other readings, too, rank high what the one-class
+    classifiers find odd; pseudo-labels count in full where no anomaly is labeled, or
+    nothing can be compared.
 
     Parameters
     ----------
@@ -135,8 +146,6 @@ def weigh_readings(
         Whether suspects count less the better they are told from labeled normals.
         Trees learn by heart how rows were chosen for labeling; a penalised linear
         model does not, and is judged by the labeled anomalies alone.
-    labels_count : float
-        How many times labels alone count.
     """
     evidence = {name: _evidence(each, labels) for name, each in scores.items()}
     believed = {
@@ -147,7 +156,8 @@ def weigh_readings(
     if LABELS in scores and AS_NORMAL in scores:
         shift = evidence[AS_NORMAL].shift
         riskiness = 0.0 if shift is None else _gini(1 - shift)
-        believed[LABELS] *= 1 - riskiness
+        consent = _consent(scores[LABELS], scores[AS_NORMAL], labels)
+        believed[LABELS] *= max(1 - riskiness, consent)
         believed[AS_NORMAL] *= riskiness
     if AS_SUSPECT in scores and doubt_shift:
         shift = evidence[AS_SUSPECT].shift
@@ -161,9 +171,12 @@ def weigh_readings(
         believed[PSEUDO] = taught * (1 - riskiness)
     if ONE_CLASS in scores:
         believed[ONE_CLASS] = 0.0 if belief is None else ONE_CLASS_SHARE * belief
-    if LABELS in scores:
-        believed[LABELS] *= labels_count
     return Trust(_shares(believed), evidence, agreement, riskiness)
+
+
+def oddest(scores: Floats, labels: Labels) -> NDArray[np.bool_]:
+    """Tell which rows score as high as the oddest of the unlabeled ones, (n_rows,)."""
+    return scores >= np.quantile(scores[labels == UNLABELED], 1 - ODDEST)
 
 
 def auc(high: Floats, low: Floats) -> float | None:
@@ -187,6 +200,19 @@ def _evidence(scores: Floats, labels: Labels) -> Evidence:
         scores[labels == kind] for kind in (ANOMALY, NORMAL, UNLABELED)
     )
     return Evidence(auc(anomalies, unlabeled), auc(unlabeled, normals))
+
+
+def _consent(scores: Floats, reference: Floats, labels: Labels) -> float:
+    """How far scores tell what a reference finds odd from other unlabeled rows, 0 to 1.
+
+    Parameters
+    ----------
+    scores, reference : ndarray of shape (n_rows,)
+    """
+    unlabeled = labels == UNLABELED
+    odd = oddest(reference, labels)
+    told = auc(scores[unlabeled & odd], scores[unlabeled & ~odd])
+    return 0.0 if told is None else _gini(told)
 
 
 def _agreement(

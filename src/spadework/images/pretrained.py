@@ -191,8 +191,7 @@ class PretrainedLearner:
             labels,
             called,
             doubt_shift=False,
-            labels_count=LABELS_COUNT,
-        )
+        ).counting(LABELS, LABELS_COUNT)
         blend, scores = blend_readings(
             *side_by_side(grown, beside, trust.weights), labels, scaler
         )

@@ -15,7 +15,7 @@ from spadework.core.masks import LeafMasks
 from spadework.core.pseudo_labels import Members, log_scale
 from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.trees import FlatForest
-from spadework.core.trust import NEGLIGIBLE, Trust, weigh_readings
+from spadework.core.trust import NEGLIGIBLE, Trust, oddest, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
 from spadework.learners.contract import Floats, Scaler
@@ -33,9 +33,6 @@ BLOCK_ROWS = 1 << 17
 
 ROUNDING = 1e-9
 """Share of the range of scores up to which two are one, but for errors of rounding."""
-
-ODDEST = 0.1
-"""Share of the unlabeled rows that count as odd, by the highest one-class scores."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +225,7 @@ def judge_readings(
     """
     odd = np.zeros(len(labels), dtype=bool)
     if oddness is not None:
-        odd = oddness >= np.quantile(oddness[labels == UNLABELED], 1 - ODDEST)
+        odd = oddest(oddness, labels)
     return weigh_readings(
         {name: each.held_out for name, each in grown.items()}, labels, odd
     )

@@ -4,8 +4,8 @@ Pseudo-labels come once, by consensus of one-class classifiers. They are one of 
 ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
 on rows they have not drawn. The number of draws per tree is capped, so time grows
 with the rows only as far as reading them. Where trees have few rows to draw, a linear
-model stands beside them, and trees to the last row do where these rank labeled anomalies
-better.
+model and boosted trees stand beside them, and trees to the last row do where these rank
+labeled anomalies better.
 """
 
 from collections.abc import Sequence
@@ -39,10 +39,12 @@ from spadework.learners.blend import (
 )
 from spadework.learners.companions import (
     Companion,
+    boost_companion,
     fit_companions,
     join,
     share_put_right,
     side_by_side,
+    times_surer,
 )
 from spadework.learners.contract import Floats, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
@@ -64,7 +66,8 @@ MAX_WHOLE_TREES = 300
 """Trees to the last row: each says yes or no, so more of them are needed."""
 
 MUCH = 0.05
-"""Weight of a reading from which trees to the last row are worth their time."""
+"""Weight of a reading from which boosted trees, and trees to the last row, are worth
+their time."""
 
 
 class ForestLearner(BaseEstimator):
@@ -83,6 +86,10 @@ class ForestLearner(BaseEstimator):
     linear : bool
         Let a linear model count beside the trees of a reading, the more the fewer rows
         these draw.
+    boosted : bool
+        Let boosted trees count beside the trees of "labels", or of "as_normal" where
+        no normal is labeled, the more the fewer rows these draw; that reading counts
+        more where they rank held-out labeled anomalies better.
     whole : bool
         Let trees that grow to the last row count beside those of a reading, as far as
         they rank labeled anomalies better.
@@ -103,6 +110,7 @@ class ForestLearner(BaseEstimator):
         readings: Sequence[str] | None = None,
         judge: bool = True,
         linear: bool = True,
+        boosted: bool = True,
         whole: bool = True,
         anomaly_weight: float = 0.3,
         normal_weight: float = 0.3,
@@ -113,6 +121,7 @@ class ForestLearner(BaseEstimator):
         self.readings = readings
         self.judge = judge
         self.linear = linear
+        self.boosted = boosted
         self.whole = whole
         self.anomaly_weight = anomaly_weight
         self.normal_weight = normal_weight
@@ -157,6 +166,15 @@ class ForestLearner(BaseEstimator):
         }
         trust = self._weigh(joined, labels[judged], oddness)
         n_trees = sum(map(self._n_trees, readings.values()))
+        name = LABELS if LABELS in readings else AS_NORMAL
+        boosted = None
+        if self.boosted and trust.weights.get(name, 0.0) >= MUCH:
+            boosted = boost_companion(X, labels, readings[name], judged, rng)
+        if boosted:
+            beside[name].insert(0, boosted)
+            if self.judge:
+                surer = times_surer(joined[name], boosted.grown, labels[judged])
+                trust = trust.counting(name, surer ** (1 - trust.riskiness))
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
             for name, reading in readings.items():
                 if trust.weights[name] >= MUCH:

@@ -21,6 +21,7 @@ from spadework.benchmark.report.cells import (
     view_table,
     without_absent_photos,
 )
+from spadework.benchmark.report.choices import CHOICES
 from spadework.benchmark.report.published import read_explanations
 from spadework.benchmark.report.summary import (
     OURS,
@@ -88,6 +89,7 @@ def _content(folder: Path) -> dict[str, Any]:
         "n_all_cells": sum(len(TABLES[name].columns) for name in SUMMARIZED),
         "absent": [METHODS[name] for name in COMPARED if name not in _names(standings)],
         "verdicts": judge(runs),
+        "choices": CHOICES,
         "rank_chart": charts.draw_ranks(standings, n_cells) if standings else None,
         "tables": TABLES,
         "views": views,

@@ -1,0 +1,150 @@
+"""Boosted symmetric trees, for few rows.
+
+A symmetric tree asks every row the same questions, whatever the row has answered before
+(Prokhorenkova et al. 2018), so that few rows cannot bend it to themselves. Each question
+is the best of some random ones (Geurts et al. 2006): one column that happens to tell a
+dozen rows apart is then not asked about in every tree. Several models, of other rows
+each, are boosted side by side.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from spadework.core.trees import FlatForest
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+N_TREES = 100
+"""Trees of each model."""
+
+DEPTH = 6
+"""Questions of a tree."""
+
+RATE = 0.1
+"""Share of a tree's answer that is added."""
+
+N_TRIED = 32
+"""Random questions of which the best is asked."""
+
+PENALTY = 1.0
+"""Weight that draws the answer of a leaf to zero, where a row weighs 1."""
+
+
+def boost(
+    X: NDArray[np.float32],
+    targets: NDArray[np.bool_],
+    weights: Floats,
+    rng: np.random.Generator,
+) -> FlatForest:
+    """Fit models of the log-odds of a target; return their trees, model after model.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_models, n_rows, n_features)
+        What each model learns from, two rows at least.
+    targets : ndarray of shape (n_rows,)
+        The same for every model.
+    weights : ndarray of shape (n_models, n_rows)
+        1 on average; zero for rows that do not count.
+    """
+    n_models, n_rows, n_features = X.shape
+    columns = np.empty((n_models, N_TREES, DEPTH), dtype=np.intp)
+    borders = np.empty((n_models, N_TREES, DEPTH), dtype=np.float32)
+    values = np.empty((n_models, N_TREES, 2**DEPTH))
+    by_column = np.ascontiguousarray(X.transpose(0, 2, 1))
+    ordered = np.sort(by_column, axis=2)
+    model = np.arange(n_models)
+    log_odds = np.zeros((n_models, n_rows))
+    for tree in range(N_TREES):
+        chance = expit(log_odds)
+        drawn = weights * rng.exponential(size=weights.shape)
+        slopes, bends = drawn * (targets - chance), drawn * chance * (1 - chance)
+        leaves = np.zeros((n_models, n_rows), dtype=np.intp)
+        for level in range(DEPTH):
+            tried = model[:, None], rng.integers(n_features, size=(n_models, N_TRIED))
+            place = rng.integers(n_rows - 1, size=tried[1].shape)
+            border = ordered[*tried, place] / 2 + ordered[*tried, place + 1] / 2
+            split = 2 * leaves[:, None] + (by_column[tried] > border[:, :, None])
+            best = model, _gains(split, slopes, bends, 2 ** (level + 1)).argmax(axis=1)
+            columns[:, tree, level], borders[:, tree, level] = (
+                tried[1][best],
+                border[best],
+            )
+            leaves = split[best]
+        answers = _answers(leaves, slopes, bends)
+        values[:, tree] = RATE * answers
+        log_odds += RATE * np.take_along_axis(answers, leaves, axis=1)
+    questions = columns.reshape(-1, DEPTH), borders.reshape(-1, DEPTH)
+    return as_forest(*questions, values.reshape(-1, 2**DEPTH), n_features)
+
+
+def as_forest(
+    columns: Positions, borders: NDArray[np.float32], values: Floats, n_features: int
+) -> FlatForest:
+    """Write symmetric trees out as ordinary ones.
+
+    Parameters
+    ----------
+    columns, borders : ndarray of shape (n_trees, depth)
+        A question of every level: whether a column lies above a border.
+    values : ndarray of shape (n_trees, 2 ** depth)
+        By the answers, read as a binary number that the first one leads.
+    """
+    n_trees, depth = columns.shape
+    n_inner = 2**depth - 1
+    n_nodes = n_inner + 2**depth
+    # The children of node i are 2 i + 1 and 2 i + 2, which keeps levels in order.
+    level = np.log2(np.arange(n_inner) + 1).astype(np.intp)
+    roots = n_nodes * np.arange(n_trees)
+    node = roots[:, None] + np.arange(n_nodes)
+    feature = np.zeros((n_trees, n_nodes), dtype=np.intp)
+    threshold = np.full((n_trees, n_nodes), np.inf, dtype=np.float32)
+    value = np.zeros((n_trees, n_nodes))
+    left = node.copy()
+    feature[:, :n_inner], threshold[:, :n_inner] = columns[:, level], borders[:, level]
+    left[:, :n_inner] = node[:, 1::2]
+    value[:, n_inner:] = values
+    return FlatForest(
+        n_features=n_features,
+        roots=roots,
+        feature=feature.ravel(),
+        threshold=threshold.ravel(),
+        left=left.ravel(),
+        value=value.ravel(),
+    )
+
+
+def _gains(split: Positions, slopes: Floats, bends: Floats, n_leaves: int) -> Floats:
+    """How far each way to split lowers the loss, (n_models, n_tried).
+
+    Parameters
+    ----------
+    split : ndarray of shape (n_models, n_tried, n_rows)
+        The leaf of every row.
+    slopes, bends : ndarray of shape (n_models, n_rows)
+        First and second derivatives of the loss, the first with its sign turned.
+    """
+    slope = _sums(split, np.broadcast_to(slopes[:, None], split.shape), n_leaves)
+    bend = _sums(split, np.broadcast_to(bends[:, None], split.shape), n_leaves)
+    return (slope**2 / (bend + PENALTY)).sum(axis=2)
+
+
+def _answers(leaves: Positions, slopes: Floats, bends: Floats) -> Floats:
+    """Newton's step in every leaf, (n_models, 2 ** depth)."""
+    slope, bend = (_sums(leaves, each, 2**DEPTH) for each in (slopes, bends))
+    return slope / (bend + PENALTY)
+
+
+def _sums(leaves: Positions, values: Floats, n_leaves: int) -> Floats:
+    """Sum values over the last axis by their leaf, (..., n_leaves)."""
+    shape = (*leaves.shape[:-1], n_leaves)
+    n_groups = leaves[..., 0].size
+    first = n_leaves * np.arange(n_groups).reshape(*leaves.shape[:-1], 1)
+    places = (first + leaves).ravel()
+    # As numpy declares it, bincount counts even where there are weights.
+    sums: Any = np.bincount(places, values.ravel(), n_groups * n_leaves)
+    return sums.reshape(shape)

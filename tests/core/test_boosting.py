@@ -1,0 +1,102 @@
+"""Boosted symmetric trees against naive ones, and what they can learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from spadework.core.boosting import DEPTH, N_TREES, PENALTY, _gains, as_forest, boost
+
+
+def learn(X, truth, weights=None, seed=0):
+    """One model of all rows."""
+    weights = np.ones((1, len(X))) if weights is None else weights
+    models = np.repeat(X[None], len(weights), axis=0)
+    return boost(models, truth, weights, np.random.default_rng(seed))
+
+
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_a_symmetric_tree_as_an_ordinary_one_gives_the_same_answer(n_trees, depth, seed):
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(3, size=(n_trees, depth))
+    borders = rng.integers(-2, 3, size=(n_trees, depth)).astype(np.float32)
+    values = rng.normal(size=(n_trees, 2**depth))
+    X = rng.integers(-3, 4, size=(20, 3)).astype(np.float32)
+    found = as_forest(columns, borders, values, 3).score(X)
+    for row, score in zip(X, found, strict=True):
+        answers = [
+            "".join(str(int(row[c] > b)) for c, b in zip(*tree, strict=True))
+            for tree in zip(columns, borders, strict=True)
+        ]
+        leaves = [int(each, base=2) for each in answers]
+        assert score == pytest.approx(values[np.arange(n_trees), leaves].mean())
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_gains_are_those_of_a_naive_sum_over_leaves(seed):
+    rng = np.random.default_rng(seed)
+    split = rng.integers(4, size=(2, 3, 15))
+    slopes, bends = rng.normal(size=(2, 15)), rng.random((2, 15))
+    found = _gains(split, slopes, bends, 4)
+    for model in range(2):
+        for tried in range(3):
+            inside = [split[model, tried] == leaf for leaf in range(4)]
+            gain = sum(
+                slopes[model, rows].sum() ** 2 / (bends[model, rows].sum() + PENALTY)
+                for rows in inside
+            )
+            assert found[model, tried] == pytest.approx(gain)
+
+
+def test_boosted_trees_learn_what_no_single_column_tells():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4)).astype(np.float32)
+    truth = (X[:, 0] > 0) != (X[:, 1] > 0)
+    log_odds = N_TREES * learn(X[:300], truth[:300]).score(X[300:])
+    assert ((log_odds > 0) == truth[300:]).mean() > 0.9
+
+
+def test_random_labels_are_answered_near_one_half():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4_000, 3)).astype(np.float32)
+    log_odds = N_TREES * learn(X, rng.random(4_000) < 0.5).score(X)
+    assert np.abs(expit(log_odds) - 0.5).mean() < 0.15
+
+
+def test_rows_of_no_weight_teach_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)).astype(np.float32)
+    truth = X[:, 0] > 0
+    weights = np.ones((1, 60))
+    weights[:, 40:] = 0
+    lied = np.where(np.arange(60) < 40, truth, ~truth)
+    one, two = (learn(X, each, weights).score(X) for each in (truth, lied))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_models_come_one_after_the_other_and_the_seed_repeats_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)).astype(np.float32)
+    truth = X[:, 0] > 0
+    weights = np.ones((2, 50))
+    one, two = (learn(X, truth, weights, seed) for seed in (3, 3))
+    assert len(one.roots) == 2 * N_TREES
+    assert one.depth == DEPTH
+    np.testing.assert_array_equal(one.score(X), two.score(X))
+
+
+def test_two_rows_and_constant_columns_are_enough():
+    X = np.array([[1.0, 5.0], [1.0, 7.0]], dtype=np.float32)
+    low, high = learn(X, np.array([False, True])).score(X)
+    assert low < high
+    same = np.ones((2, 2), dtype=np.float32)
+    one, two = learn(same, np.array([False, True])).score(same)
+    assert one == two
+
+
+def test_the_largest_numbers_make_finite_borders():
+    largest = np.finfo(np.float32).max
+    X = np.array([[largest], [largest], [-largest]], dtype=np.float32)
+    forest = learn(X, np.array([True, True, False]))
+    assert np.isfinite(forest.score(X)).all()
