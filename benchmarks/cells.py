@@ -1,7 +1,8 @@
 """Cells of a benchmark: a table, a way to label it and a method, over some seeds."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -10,7 +11,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from spadework.benchmark.methods import get_method
 from spadework.benchmark.scenarios import Trial
-from spadework.errors import LabelError
+from spadework.core.trees import usable_cores
+from spadework.errors import InputError, LabelError
+from spadework.files import write_whole
+from spadework.progress import progress
 
 
 class Cell(NamedTuple):
@@ -44,11 +48,54 @@ def measure(method: str, trial_of: Callable[[int], Trial], seeds: int) -> Means 
     return Means(*map(mean, zip(*found, strict=True))) if found else None
 
 
-def write(path: Path, seeds: int, measured: Mapping[Cell, Means | None]) -> None:
-    """Write all cells that could be measured to one file."""
+def run_cells(
+    path: Path,
+    cells: Collection[Cell],
+    anew: Collection[str],
+    measure_cell: Callable[[Cell], Means | None],
+    seeds: int,
+) -> dict[Cell, Means]:
+    """Measure cells that a file lacks, and methods that are wanted anew.
+
+    Every cell is written as soon as it is measured; what was stopped goes on.
+    """
+    known = {cell.method for cell in cells}
+    if unknown := sorted(set(anew) - known):
+        raise InputError(
+            f"methods must be among {', '.join(sorted(known))}; got {', '.join(unknown)}"
+        )
+    measured = _read(path) if path.exists() else {}
+    measured = {cell: measured[cell] for cell in cells if cell in measured}
+    todo = [cell for cell in cells if cell not in measured or cell.method in anew]
+    with (
+        progress("measuring", len(todo), verbose=True) as advance,
+        ProcessPoolExecutor(usable_cores()) as pool,
+    ):
+        for cell, means in zip(todo, pool.map(measure_cell, todo), strict=True):
+            advance(f"{cell.table}, {cell.scenario}, {cell.method}")
+            if means is not None:
+                measured[cell] = means
+                in_order = {each: measured[each] for each in cells if each in measured}
+                _write(path, seeds, in_order)
+    return measured
+
+
+def _read(path: Path) -> dict[Cell, Means]:
+    """Read cells that were measured before."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return {
+        Cell(*(cell[name] for name in Cell._fields)): Means(
+            *(cell[name] for name in Means._fields)
+        )
+        for cell in cells
+    }
+
+
+def _write(path: Path, seeds: int, measured: Mapping[Cell, Means]) -> None:
+    """Write all cells to one file."""
     cells = [
         {**cell._asdict(), **{name: round(n, 4) for name, n in means._asdict().items()}}
         for cell, means in measured.items()
-        if means is not None
     ]
-    path.write_text(json.dumps({"seeds": seeds, "cells": cells}, indent=1) + "\n")
+    content = json.dumps({"seeds": seeds, "cells": cells}, indent=1) + "\n"
+    write_whole(path, content.encode())

