@@ -3,8 +3,8 @@
 import json
 
 import pytest
-
 from benchmarks.cells import Cell, Means, run_cells
+
 from spadework.errors import InputError
 
 CELLS = [Cell("wine", "PU", method) for method in ("spade", "catboost", "occ")]

@@ -1,5 +1,7 @@
 """Boosted symmetric trees against naive ones, and what they can learn."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,17 +38,27 @@ def test_a_symmetric_tree_as_an_ordinary_one_gives_the_same_answer(n_trees, dept
 @given(st.integers(0, 2**32 - 1))
 def test_gains_are_those_of_a_naive_sum_over_leaves(seed):
     rng = np.random.default_rng(seed)
-    split = rng.integers(4, size=(2, 3, 15))
+    leaves = rng.integers(4, size=(2, 15))
+    above = rng.random((2, 3, 15)) < 0.5
     slopes, bends = rng.normal(size=(2, 15)), rng.random((2, 15))
-    found = _gains(split, slopes, bends, 4)
-    for model in range(2):
-        for tried in range(3):
-            inside = [split[model, tried] == leaf for leaf in range(4)]
-            gain = sum(
-                slopes[model, rows].sum() ** 2 / (bends[model, rows].sum() + PENALTY)
-                for rows in inside
-            )
-            assert found[model, tried] == pytest.approx(gain)
+    found = _gains(above, leaves, slopes, bends, 4)
+    for model, tried in product(range(2), range(3)):
+        split = 2 * leaves[model] + above[model, tried]
+        gain = sum(
+            slopes[model, split == leaf].sum() ** 2
+            / (bends[model, split == leaf].sum() + PENALTY)
+            for leaf in range(8)
+        )
+        assert found[model, tried] == pytest.approx(gain, abs=1e-8)
+
+
+def test_questions_that_split_alike_are_level():
+    rng = np.random.default_rng(0)
+    above = rng.random((1, 1, 200)) < 0.5
+    leaves = rng.integers(2, size=(1, 200))
+    slopes, bends = rng.normal(size=(1, 200)), rng.random((1, 200))
+    alike = np.concatenate([above, ~above, above], axis=1)
+    assert len(np.unique(_gains(alike, leaves, slopes, bends, 2))) == 1
 
 
 def test_boosted_trees_learn_what_no_single_column_tells():

@@ -68,13 +68,13 @@ def boost(
             tried = model[:, None], rng.integers(n_features, size=(n_models, N_TRIED))
             place = rng.integers(n_rows - 1, size=tried[1].shape)
             border = ordered[*tried, place] / 2 + ordered[*tried, place + 1] / 2
-            split = 2 * leaves[:, None] + (by_column[tried] > border[:, :, None])
-            best = model, _gains(split, slopes, bends, 2 ** (level + 1)).argmax(axis=1)
+            above = by_column[tried] > border[:, :, None]
+            best = model, _gains(above, leaves, slopes, bends, 2**level).argmax(axis=1)
             columns[:, tree, level], borders[:, tree, level] = (
                 tried[1][best],
                 border[best],
             )
-            leaves = split[best]
+            leaves = 2 * leaves + above[best]
         answers = _answers(leaves, slopes, bends)
         values[:, tree] = RATE * answers
         log_odds += RATE * np.take_along_axis(answers, leaves, axis=1)
@@ -118,33 +118,46 @@ def as_forest(
     )
 
 
-def _gains(split: Positions, slopes: Floats, bends: Floats, n_leaves: int) -> Floats:
-    """How far each way to split lowers the loss, (n_models, n_tried).
+def _gains(
+    above: NDArray[np.bool_],
+    leaves: Positions,
+    slopes: Floats,
+    bends: Floats,
+    n_leaves: int,
+) -> Floats:
+    """How far each way to split every leaf lowers the loss, (n_models, n_tried).
 
     Parameters
     ----------
-    split : ndarray of shape (n_models, n_tried, n_rows)
-        The leaf of every row.
+    above : ndarray of shape (n_models, n_tried, n_rows)
+        Which rows lie above the border of a question.
+    leaves : ndarray of shape (n_models, n_rows)
     slopes, bends : ndarray of shape (n_models, n_rows)
         First and second derivatives of the loss, the first with its sign turned.
     """
-    slope = _sums(split, np.broadcast_to(slopes[:, None], split.shape), n_leaves)
-    bend = _sums(split, np.broadcast_to(bends[:, None], split.shape), n_leaves)
-    return (slope**2 / (bend + PENALTY)).sum(axis=2)
+    n_models, n_rows = leaves.shape
+    by_leaf = np.zeros((n_models, n_rows, 2, n_leaves))
+    model, row = np.ogrid[:n_models, :n_rows]
+    by_leaf[model, row, 0, leaves] = slopes
+    by_leaf[model, row, 1, leaves] = bends
+    by_leaf = by_leaf.reshape(n_models, n_rows, 2 * n_leaves)
+    high = above.astype(np.float64) @ by_leaf
+    low = by_leaf.sum(axis=1, keepdims=True) - high
+    gains = np.zeros(above.shape[:2])
+    for side in (high, low):
+        slope, bend = side[..., :n_leaves], side[..., n_leaves:]
+        gains += (slope**2 / (bend + PENALTY)).sum(axis=2)
+    # Questions that split alike are level, whatever the errors of rounding.
+    return gains.round(9)
 
 
 def _answers(leaves: Positions, slopes: Floats, bends: Floats) -> Floats:
     """Newton's step in every leaf, (n_models, 2 ** depth)."""
-    slope, bend = (_sums(leaves, each, 2**DEPTH) for each in (slopes, bends))
-    return slope / (bend + PENALTY)
-
-
-def _sums(leaves: Positions, values: Floats, n_leaves: int) -> Floats:
-    """Sum values over the last axis by their leaf, (..., n_leaves)."""
-    shape = (*leaves.shape[:-1], n_leaves)
-    n_groups = leaves[..., 0].size
-    first = n_leaves * np.arange(n_groups).reshape(*leaves.shape[:-1], 1)
-    places = (first + leaves).ravel()
+    shape = len(leaves), 2**DEPTH
+    places = np.ravel_multi_index((np.arange(shape[0])[:, None], leaves), shape).ravel()
     # As numpy declares it, bincount counts even where there are weights.
-    sums: Any = np.bincount(places, values.ravel(), n_groups * n_leaves)
-    return sums.reshape(shape)
+    sums: list[Any] = [
+        np.bincount(places, each.ravel(), shape[0] * shape[1]) for each in (slopes, bends)
+    ]
+    slope, bend = (each.reshape(shape) for each in sums)
+    return slope / (bend + PENALTY)
