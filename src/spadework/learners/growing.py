@@ -30,6 +30,10 @@ MANY_COLUMNS = 0.5
 """Share of the columns that trees look at for a split where others draw wide ones; all
 others look at the square root of their number."""
 
+SHARED_DRAWS = 256
+"""Draws of a tree from which trees grow side by side; smaller ones would only wait for
+each other."""
+
 
 def grow_trees(
     X: NDArray[np.float32],
@@ -122,8 +126,10 @@ def _grow(
         )
 
     trees: list[TreeNodes] = []
+    n_draws = plan(0).normal.n_draws + anomalous.n_draws
     with ThreadPoolExecutor(usable_cores()) as pool:
-        for tree in pool.map(grow, range(n_trees)):
+        share_out = pool.map if n_draws >= SHARED_DRAWS else map
+        for tree in share_out(grow, range(n_trees)):
             trees.append(tree)
             advance("")
     forest = flatten_trees(trees, X.shape[1])
