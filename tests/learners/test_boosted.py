@@ -21,7 +21,7 @@ def test_a_fold_sees_no_row_of_its_own_and_its_rows_weigh_one(n_rows, n_draws, s
     rng = np.random.default_rng(seed)
     folds = rng.integers(-1, N_FOLDS, size=50)
     side = Draws(rng.permutation(50)[:n_rows], None, n_rows)
-    sample = _choose(side, side._replace(n_draws=n_draws), folds, rng)
+    sample = _choose(side.rows, n_draws, folds, rng)
     np.testing.assert_allclose(sample.weights.sum(axis=1), 1)
     for fold, (rows, weights) in enumerate(zip(*sample, strict=True)):
         assert set(rows) <= set(side.rows)
@@ -34,7 +34,7 @@ def test_a_fold_sees_no_row_of_its_own_and_its_rows_weigh_one(n_rows, n_draws, s
 def test_large_classes_are_drawn_from():
     rng = np.random.default_rng(0)
     side = Draws(np.arange(9_000), None, 9_000)
-    sample = _choose(side, side, rng.integers(N_FOLDS, size=9_000), rng)
+    sample = _choose(side.rows, side.n_draws, rng.integers(N_FOLDS, size=9_000), rng)
     assert sample.rows.shape == (N_FOLDS, MAX_ROWS)
 
 

@@ -156,8 +156,10 @@ def weigh_readings(
     if LABELS in scores and AS_NORMAL in scores:
         shift = evidence[AS_NORMAL].shift
         riskiness = 0.0 if shift is None else _gini(1 - shift)
-        consent = _consent(scores[LABELS], scores[AS_NORMAL], labels)
-        believed[LABELS] *= max(1 - riskiness, consent)
+        risky = oddest(scores[AS_NORMAL], labels)
+        alone = {LABELS: scores[LABELS]}
+        consent = _agreement(alone, {LABELS: 1.0}, labels, risky)
+        believed[LABELS] *= max(1 - riskiness, 0.0 if consent is None else _gini(consent))
         believed[AS_NORMAL] *= riskiness
     if AS_SUSPECT in scores and doubt_shift:
         shift = evidence[AS_SUSPECT].shift
@@ -202,28 +204,15 @@ def _evidence(scores: Floats, labels: Labels) -> Evidence:
     return Evidence(auc(anomalies, unlabeled), auc(unlabeled, normals))
 
 
-def _consent(scores: Floats, reference: Floats, labels: Labels) -> float:
-    """How far scores tell what a reference finds odd from other unlabeled rows, 0 to 1.
-
-    Parameters
-    ----------
-    scores, reference : ndarray of shape (n_rows,)
-    """
-    unlabeled = labels == UNLABELED
-    odd = oddest(reference, labels)
-    told = auc(scores[unlabeled & odd], scores[unlabeled & ~odd])
-    return 0.0 if told is None else _gini(told)
-
-
 def _agreement(
     scores: Mapping[str, Floats],
     believed: Mapping[str, float],
     labels: Labels,
     odd: NDArray[np.bool_],
 ) -> float | None:
-    """AUC of the other readings together, odd unlabeled rows against the rest.
+    """AUC of readings together, odd unlabeled rows against the rest.
 
-    Where no other reading is believed, or no row is odd, there is none.
+    Where none is believed, or no row is odd, there is none.
     """
     if sum(believed[name] for name in scores) == 0:
         return None

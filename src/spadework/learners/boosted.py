@@ -10,7 +10,7 @@ from spadework.core.trees import FlatForest
 from spadework.learners.blend import GrownReading
 from spadework.learners.contract import Floats
 from spadework.learners.linear import N_FOLDS, pick_held_out
-from spadework.learners.readings import Draws, Reading
+from spadework.learners.readings import Reading
 
 MAX_ROWS = 2_000
 """Rows of a class that a model learns from at most."""
@@ -41,8 +41,9 @@ def fit_boosted(
     folds : ndarray of shape (n_judged,)
         -1 for rows that every model may see.
     """
-    normal = _choose(reading.normal, reading.wide or reading.normal, folds, rng)
-    anomalous = _choose(reading.anomalous, reading.anomalous, folds, rng)
+    wide = reading.wide or reading.normal
+    normal = _choose(reading.normal.rows, wide.n_draws, folds, rng)
+    anomalous = _choose(reading.anomalous.rows, reading.anomalous.n_draws, folds, rng)
     rows = np.concatenate([normal.rows, anomalous.rows], axis=1)
     weights = np.concatenate([normal.weights, anomalous.weights], axis=1)
     weights *= (weights > 0).sum(axis=1, keepdims=True) / 2
@@ -52,7 +53,10 @@ def fit_boosted(
 
 
 def _choose(
-    side: Draws, wide: Draws, folds: NDArray[np.intp], rng: np.random.Generator
+    rows: NDArray[np.intp],
+    n_draws: int,
+    folds: NDArray[np.intp],
+    rng: np.random.Generator,
 ) -> Sample:
     """Draw rows of a class outside each fold, or of all where all are inside.
 
@@ -60,13 +64,13 @@ def _choose(
     """
     chosen: list[NDArray[np.intp]] = []
     for fold in range(N_FOLDS):
-        outside = side.rows[folds[side.rows] != fold]
-        kept = outside if len(outside) else side.rows
-        chosen.append(rng.permutation(kept)[: min(wide.n_draws, MAX_ROWS)])
+        outside = rows[folds[rows] != fold]
+        kept = outside if len(outside) else rows
+        chosen.append(rng.permutation(kept)[: min(n_draws, MAX_ROWS)])
     most = max(map(len, chosen))
-    rows = np.stack([np.resize(each, most) for each in chosen])
+    filled = np.stack([np.resize(each, most) for each in chosen])
     counts = np.array([len(each) for each in chosen])[:, None]
-    return Sample(rows, np.where(np.arange(most) < counts, 1 / counts, 0.0))
+    return Sample(filled, np.where(np.arange(most) < counts, 1 / counts, 0.0))
 
 
 def _score_by_fold(forest: FlatForest, X: NDArray[np.float32]) -> Floats:
