@@ -64,7 +64,7 @@ def moved_constants() -> Iterator[Moved]:
             (companions, "MOST"),
             (companions, "FEW_DRAWS"),
             (companions, "LEAST"),
-            (companions, "FEW_BOOSTED"),
+            (companions, "SOME_DRAWS"),
             (companions, "LEAST_BOOSTED"),
             (boosting, "N_TREES"),
             (boosting, "DEPTH"),

@@ -4,7 +4,7 @@ import logging
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
@@ -107,8 +107,9 @@ def test_forest_history_counts_pseudo_labels_and_trees(table):
     X, y, _ = table
     detector = forest().fit(X, y)
     (entry,) = detector.history_
-    weights = {**detector.trust_.weights, "one_class": 0.0}
-    n_whole = sum(weight >= MUCH for weight in weights.values())
+    weights = detector.trust_.weights
+    trees = ("labels", "as_normal", "as_suspect", "pseudo")
+    n_whole = sum(weights[name] >= MUCH for name in trees)
     assert entry == {
         "pseudo_anomalies": (detector.pseudo_labels_.labels == 1).sum(),
         "pseudo_normals": (detector.pseudo_labels_.labels == 0).sum(),
@@ -500,11 +501,11 @@ def test_pseudo_labels_find_the_kind_of_anomaly_that_nobody_labeled():
     fresh, _, truth = mismatch_data(600, seed=1)
     missed = fresh[:, 4:7].mean(axis=1) < -2.5
     rows = missed | (truth == 0)
-    found = forest().fit(X, y)
-    blind = forest().set_params(learner__anomaly_weight=0, learner__normal_weight=0)
+    found = forest().set_params(learner__readings=["pseudo"])
+    blind = clone(found).set_params(learner__anomaly_weight=0, learner__normal_weight=0)
     with_it, without = (
-        roc_auc_score(missed[rows], detector.anomaly_score(fresh[rows]))
-        for detector in (found, blind.fit(X, y))
+        roc_auc_score(missed[rows], detector.fit(X, y).anomaly_score(fresh[rows]))
+        for detector in (found, blind)
     )
     assert with_it > 0.9
     assert with_it > without + 0.03

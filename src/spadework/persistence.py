@@ -30,10 +30,11 @@ from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import write_whole
 from spadework.labels import LabelCensus
-from spadework.learners.blend import BlendedModel, Oddness, ReadingModel
+from spadework.learners.blend import BlendedModel, ReadingModel
 from spadework.learners.directions import LinearScorer, ScaledScorer
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner, NetworkModel
+from spadework.learners.oddness import Oddness
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
 from spadework.table_model import Reference, TableModel

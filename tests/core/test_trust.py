@@ -15,6 +15,8 @@ from spadework.core.trust import (
     NEGLIGIBLE,
     ONE_CLASS,
     PSEUDO,
+    READINGS,
+    UNLIKE_NORMAL,
     auc,
     weigh_readings,
 )
@@ -58,8 +60,7 @@ def test_weights_are_shares_of_one_whatever_the_scores(seed, anomalies, normals)
     rng = np.random.default_rng(seed)
     kinds = [-1] + [1] * anomalies + [0] * normals
     labels = rng.choice(kinds, 50).astype(np.int8)
-    names = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS)
-    scores = {name: rng.normal(size=50) for name in names}
+    scores = {name: rng.normal(size=50) for name in READINGS}
     trust = weigh_readings(scores, labels, rng.random(50) < 0.2)
     assert sum(trust.weights.values()) == pytest.approx(1)
     assert all(0 <= weight <= 1 for weight in trust.weights.values())
@@ -127,6 +128,40 @@ def test_unlabeled_rows_are_not_taken_for_normal_when_labeled_normals_are_fair(r
         AS_NORMAL: made(rng, labels, anomalies=3.0, normals=-0.2),
     }
     assert weigh_readings(scores, labels, odd).weights[LABELS] > 0.9
+
+
+def test_unlabeled_rows_are_taken_for_normal_too_when_only_safe_rows_were_checked(rows):
+    rng, labels, odd = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0),
+        AS_NORMAL: made(rng, labels, anomalies=3.0, normals=-9.0),
+    }
+    trust = weigh_readings(scores, labels, odd)
+    assert trust.riskiness == 0
+    assert trust.weights[AS_NORMAL] == pytest.approx(0.5, abs=0.02)
+    by_heart = weigh_readings(scores, labels, odd, doubt_shift=False)
+    assert by_heart.weights[AS_NORMAL] == 0
+
+
+def test_being_unlike_labeled_normals_counts_as_one_class_scores_do(rows):
+    rng, labels, odd = rows
+    seen = made(rng, labels, anomalies=3.0, odd=odd, hidden=3.0)
+    scores = {LABELS: seen, ONE_CLASS: seen, UNLIKE_NORMAL: made(rng, labels)}
+    weights = weigh_readings(scores, labels, odd).weights
+    assert weights[UNLIKE_NORMAL] == weights[ONE_CLASS] > 0.2
+    contradicted = weigh_readings(scores, labels, ~odd).weights
+    assert contradicted[UNLIKE_NORMAL] == contradicted[ONE_CLASS] == 0
+
+
+def test_being_unlike_labeled_normals_does_not_count_where_these_look_risky(rows):
+    rng, labels, odd = rows
+    ratios = []
+    for risk in (0.0, 0.5, 2.0):
+        seen = made(rng, labels, anomalies=3.0, normals=risk, odd=odd, hidden=3.0)
+        scores = {LABELS: seen, AS_NORMAL: seen, ONE_CLASS: seen, UNLIKE_NORMAL: seen}
+        weights = weigh_readings(scores, labels, odd).weights
+        ratios.append(weights[UNLIKE_NORMAL] / weights[ONE_CLASS])
+    assert 1 >= ratios[0] > ratios[1] > ratios[2] == 0
 
 
 def test_labels_alone_can_count_several_times(rows):

@@ -10,12 +10,12 @@ from spadework.core.trees import FlatForest
 from spadework.errors import InputError
 from spadework.learners.blend import (
     BlendedModel,
-    GrownReading,
     ReadingModel,
     blend_readings,
     fit_reading,
     judge_readings,
 )
+from spadework.learners.contract import GrownReading
 
 STUMP = FlatForest(
     n_features=1,
@@ -55,6 +55,16 @@ def test_ranks_are_those_among_unlabeled_rows():
     labels = np.repeat(np.array([1, -1], np.int8), [50, 101])
     held_out = np.concatenate([np.full(50, 0.99), np.linspace(0, 0.5, 101)])
     assert reading(held_out, labels).rank(np.array([0.25])) == pytest.approx(0, abs=0.01)
+
+
+@given(st.integers(50, 950))
+def test_rows_that_score_the_same_get_the_middle_of_their_ranks(n_tied):
+    held_out = np.sort(
+        np.concatenate([np.zeros(n_tied), np.linspace(1, 2, 1000 - n_tied)])
+    )
+    assert reading(held_out).rank(np.zeros(1)) == pytest.approx(
+        logit(n_tied / 2000), abs=0.1
+    )
 
 
 def test_equal_scores_everywhere_are_no_error():

@@ -1,20 +1,18 @@
 """Models beside trees: where they stand, what they see, and what they add."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
+from conftest import mismatch_data
 from spadework import SPADE, ForestLearner
-from spadework.core.scaling import fit_scaler
+from spadework.core.scaling import MinMaxScaler, QuantileScaler, fit_scaler
 from spadework.core.trees import MAX_DEPTH
-from spadework.core.trust import AS_NORMAL
+from spadework.core.trust import AS_NORMAL, LABELS
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import GrownReading
 from spadework.learners.companions import (
     Companion,
     boost_companion,
@@ -25,8 +23,10 @@ from spadework.learners.companions import (
     side_by_side,
     times_surer,
 )
+from spadework.learners.contract import GrownReading
 from spadework.learners.directions import LinearScorer, ScaledScorer
 from spadework.learners.growing import grow_whole_trees
+from spadework.learners.oddness import Oddness
 from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
 
 ALPHAS = {NORMAL: 0.3, ANOMALY: 0.3}
@@ -101,8 +101,9 @@ def test_boosted_trees_help_where_one_column_of_many_tells():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3_000, 40)).astype(np.float32)
     truth = X[:, 0] > 1.5
+    learner = ForestLearner(readings=[LABELS], linear=False, whole=False)
     scores = [
-        SPADE(learner=ForestLearner(linear=False, boosted=boosted), random_state=0)
+        SPADE(learner=learner.set_params(boosted=boosted), random_state=0)
         .fit(X[:1_000], few_labels(truth[:1_000], 20))
         .anomaly_score(X[1_000:])
         for boosted in (True, False)
@@ -132,7 +133,7 @@ def test_boosted_trees_make_their_reading_surer_by_the_wrong_orders_they_avoid(s
         GrownReading(None, plain), GrownReading(None, boosted), labels.astype(np.int8)
     )
     expected = wrong_share(plain, labels) / wrong_share(boosted, labels)
-    assert times == pytest.approx(np.clip(expected**2, 1, 4))
+    assert times == pytest.approx(np.clip(expected**3, 1, 8))
 
 
 def test_where_nothing_judges_boosted_trees_do_not_make_their_reading_surer():
@@ -187,12 +188,17 @@ def test_a_sample_of_the_unlabeled_rows_is_enough():
             assert roc_auc_score(truth, grown.scorer.score(X)) > 0.75
 
 
-def test_readings_of_scaled_rows_need_the_scaler_of_their_blend():
-    X, truth = tilted_rows(300, 0)
-    model = SPADE(random_state=0).fit(X, few_labels(truth, 5)).model_
-    other = fit_scaler(2 * X, "quantile", np.random.default_rng(0))
-    with pytest.raises(InputError, match="scaler of their blend"):
-        replace(model, scaler=other)
+def test_rows_are_scaled_once_for_scorers_that_share_a_scaler_and_apart_for_others():
+    X, y, _ = mismatch_data(300, seed=0)
+    model = SPADE(random_state=0).fit(X, y).model_
+    scalers = {
+        type(reading.scorer.scaler)
+        for reading in model.readings
+        if isinstance(reading.scorer, Oddness | ScaledScorer)
+    }
+    assert scalers == {QuantileScaler, MinMaxScaler}
+    apart = [reading.scorer.score(X) for reading in model.readings]
+    np.testing.assert_allclose(model.score(X), model.blend(apart))
 
 
 def test_a_direction_needs_a_weight_for_each_scaled_column():
@@ -226,9 +232,10 @@ def test_trees_to_the_last_row_help_where_anomalies_lie_in_many_places(n_normals
     assert with_them > without + 0.01
 
 
-def test_trees_to_the_last_row_change_nothing_where_they_do_not_help():
-    X, truth = tilted_rows(500, 1)
-    labels = few_labels(truth, 5)
+def test_trees_to_the_last_row_change_nothing_where_nothing_is_left_to_put_right():
+    X = np.random.default_rng(0).normal(size=(500, 4)).astype(np.float32)
+    labels = np.where(np.arange(500) < 30, ANOMALY, UNLABELED).astype(np.int8)
+    X[labels == ANOMALY] += 20
     scores = [
         SPADE(learner=ForestLearner(whole=whole), random_state=0)
         .fit(X, labels)
@@ -236,6 +243,18 @@ def test_trees_to_the_last_row_change_nothing_where_they_do_not_help():
         for whole in (False, True)
     ]
     np.testing.assert_array_equal(*scores)
+
+
+def test_few_labels_alone_are_read_by_trees_to_the_last_row_whatever_they_put_right():
+    X, truth = tilted_rows(500, 1)
+    shares = []
+    for n_each in (5, 50):
+        detector = SPADE(learner=ForestLearner(readings=[LABELS], linear=False))
+        detector.set_params(learner__boosted=False, random_state=0)
+        model = detector.fit(X, few_labels(truth, n_each)).model_
+        plain, whole = (reading.weight for reading in model.readings)
+        shares.append(whole / (plain + whole))
+    np.testing.assert_allclose(shares, [1 / (1 + 10 / 500), 1 / (1 + 100 / 500)])
 
 
 def test_trees_to_the_last_row_do_not_count_where_they_rank_anomalies_worse():

@@ -6,6 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from conftest import in_setting, mismatch_data
 from spadework import SPADE, NetworkLearner
+from spadework.core.trust import READINGS
 from spadework.errors import InputError
 from spadework.learners.blend import BlendedModel
 from spadework.learners.network import MAX_NETWORKS, ROW_BUDGET, NetworkModel
@@ -67,9 +68,9 @@ def test_a_model_without_networks_is_refused(fitted):
 @pytest.mark.parametrize(
     ("setting", "readings"),
     [
-        ("PNU", {"labels", "as_normal", "as_suspect", "pseudo", "one_class"}),
+        ("PNU", set(READINGS)),
         ("PU", {"as_normal", "pseudo", "one_class"}),
-        ("NU", {"as_suspect", "pseudo", "one_class"}),
+        ("NU", {"as_suspect", "pseudo", "one_class", "unlike_normal"}),
     ],
 )
 def test_networks_are_judged_beside_every_reading_the_labels_allow(setting, readings):

@@ -316,6 +316,11 @@ _PARTS = [
             ("no_as_suspect", "without reading as suspect", {"drop": "as_suspect"}),
             ("no_pseudo", "without pseudo-labels", {"drop": "pseudo"}),
             ("no_one_class", "without one-class scores", {"drop": "one_class"}),
+            (
+                "no_unlike_normal",
+                "without one-class scores of labeled normals",
+                {"drop": "unlike_normal"},
+            ),
             ("no_linear", "without linear models beside trees", {"without": "linear"}),
             ("no_boosted", "without boosted trees beside trees", {"without": "boosted"}),
             ("no_whole", "without trees to the last row", {"without": "whole"}),

@@ -1,9 +1,9 @@
 """How far to believe each reading of the unlabeled rows, from training data alone.
 
-Unlabeled rows can be read in five ways: left out, taken for normal, taken for
-suspects, pseudo-labeled by the consensus of one-class classifiers, or scored by these
-as they are. Each reading is learnt on its own and scores the rows it has not learnt
-from. The labels then say which readings hold.
+Unlabeled rows can be read in six ways: left out, taken for normal, taken for suspects,
+pseudo-labeled by the consensus of one-class classifiers, scored by these as they are, or
+scored by a one-class classifier of labeled normals alone. Each reading is learnt on its
+own and scores the rows it has not learnt from. The labels then say which readings hold.
 """
 
 from collections.abc import Mapping
@@ -19,15 +19,17 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 LABELS, AS_NORMAL, AS_SUSPECT = "labels", "as_normal", "as_suspect"
-PSEUDO, ONE_CLASS = "pseudo", "one_class"
-READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS)
+PSEUDO, ONE_CLASS, UNLIKE_NORMAL = "pseudo", "one_class", "unlike_normal"
+READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS, UNLIKE_NORMAL)
+BY_CONSENSUS = (PSEUDO, ONE_CLASS, UNLIKE_NORMAL)
+"""Readings that count as far as all others agree with the one-class classifiers."""
 
 FULL_AGREEMENT = 0.75
 """AUC at which the other readings find odd rows anomalous enough for pseudo-labels to
 count in full; at 0.5 they do not count."""
 
 ONE_CLASS_SHARE = 0.5
-"""Weight of the one-class scores themselves, where what they teach weighs 1."""
+"""Weight of one-class scores themselves, where what they teach weighs 1."""
 
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest scores."""
@@ -57,7 +59,8 @@ class Trust:
     weights : dict of float
         By reading: "labels" (unlabeled rows left out), "as_normal" (taken for
         normal), "as_suspect" (set against labeled normals), "pseudo"
-        (pseudo-labeled) and "one_class" (one-class scores alone). They sum to one.
+        (pseudo-labeled), "one_class" (one-class scores alone) and "unlike_normal" (those
+        of labeled normals alone). They sum to one.
     evidence : dict of Evidence
     agreement : float or None
         AUC with which the other readings tell odd rows from the rest of the unlabeled
@@ -126,14 +129,15 @@ def weigh_readings(
     """Weigh readings by what held-out labels say about them.
 
     A reading counts as far as it ranks labeled anomalies above unlabeled rows. Where
-    labeled normals look riskier than unlabeled rows, only suspicious rows were
-    checked, and unlabeled rows are the better normals: labels with pseudo-labels give way
-    to reading them as normal, and so do labels alone as far as they rank low what that
-    reading finds odd. Setting unlabeled rows against labeled normals counts as far as the
-    two can hardly be told apart, since then only anomalies can differ. Pseudo-labels and
-    one-class scores count as far as the other readings, too, rank high what the one-class
-    classifiers find odd; pseudo-labels count in full where no anomaly is labeled, or
-    nothing can be compared.
+    labeled normals can be told from unlabeled rows, they are not typical, and unlabeled
+    rows are the better normals: reading these as normal counts as far as that. Where
+    labeled normals look riskier, only suspicious rows were checked: what labeled normals
+    teach by pseudo-labels or alone gives way, and so do labels alone as far as they rank
+    low what reading unlabeled rows as normal finds odd. Setting unlabeled rows against
+    labeled normals counts as far as the two can hardly be told apart, since then only
+    anomalies can differ. Pseudo-labels and one-class scores count as far as the other
+    readings, too, rank high what the one-class classifiers find odd; pseudo-labels count
+    in full where no anomaly is labeled, or nothing can be compared.
 
     Parameters
     ----------
@@ -143,9 +147,10 @@ def weigh_readings(
     odd : ndarray of shape (n_rows,)
         Rows that the one-class classifiers find odd.
     doubt_shift : bool
-        Whether suspects count less the better they are told from labeled normals.
-        Trees learn by heart how rows were chosen for labeling; a penalised linear
-        model does not, and is judged by the labeled anomalies alone.
+        Whether suspects count less, and unlabeled rows taken for normal more, the better
+        unlabeled rows are told from labeled normals that look safer. Trees learn by
+        heart how rows were chosen for labeling; a penalised linear model does not, and
+        is judged by the labeled anomalies alone.
     """
     evidence = {name: _evidence(each, labels) for name, each in scores.items()}
     believed = {
@@ -155,24 +160,27 @@ def weigh_readings(
     riskiness = 0.0
     if LABELS in scores and AS_NORMAL in scores:
         shift = evidence[AS_NORMAL].shift
-        riskiness = 0.0 if shift is None else _gini(1 - shift)
+        riskiness, safety = (
+            (0.0, 0.0) if shift is None else (_gini(1 - shift), _gini(shift))
+        )
         risky = oddest(scores[AS_NORMAL], labels)
         alone = {LABELS: scores[LABELS]}
         consent = _agreement(alone, {LABELS: 1.0}, labels, risky)
         believed[LABELS] *= max(1 - riskiness, 0.0 if consent is None else _gini(consent))
-        believed[AS_NORMAL] *= riskiness
+        believed[AS_NORMAL] *= max(riskiness, safety) if doubt_shift else riskiness
     if AS_SUSPECT in scores and doubt_shift:
         shift = evidence[AS_SUSPECT].shift
         believed[AS_SUSPECT] *= 1.0 if shift is None else 1 - _gini(shift)
-    others = {name: scores[name] for name in scores if name not in (PSEUDO, ONE_CLASS)}
+    others = {name: scores[name] for name in scores if name not in BY_CONSENSUS}
     agreement = _agreement(others, believed, labels, odd)
-    belief = None if agreement is None else _belief(agreement)
+    belief = 0.0 if agreement is None else _belief(agreement)
     if PSEUDO in scores:
-        has_anomalies = bool((labels == ANOMALY).any())
-        taught = belief if belief is not None and has_anomalies else 1.0
-        believed[PSEUDO] = taught * (1 - riskiness)
+        can_be_judged = agreement is not None and (labels == ANOMALY).any()
+        believed[PSEUDO] = (belief if can_be_judged else 1.0) * (1 - riskiness)
     if ONE_CLASS in scores:
-        believed[ONE_CLASS] = 0.0 if belief is None else ONE_CLASS_SHARE * belief
+        believed[ONE_CLASS] = ONE_CLASS_SHARE * belief
+    if UNLIKE_NORMAL in scores:
+        believed[UNLIKE_NORMAL] = ONE_CLASS_SHARE * belief * max(0.0, 1 - 2 * riskiness)
     return Trust(_shares(believed), evidence, agreement, riskiness)
 
 

@@ -22,10 +22,11 @@ from spadework.export.trees import (
     bisection_trees,
 )
 from spadework.labels import UNLABELED
-from spadework.learners.blend import BlendedModel, Oddness, Scorer
-from spadework.learners.contract import Scaler
+from spadework.learners.blend import BlendedModel
+from spadework.learners.contract import Scaler, Scorer
 from spadework.learners.directions import ColumnScorer, LinearScorer, ScaledScorer
 from spadework.learners.network import NetworkModel
+from spadework.learners.oddness import Oddness
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
 

@@ -30,8 +30,9 @@ from spadework.images.sight import Sight
 from spadework.images.spotting import Spotter
 from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import BlendedModel, GrownReading, blend_readings
+from spadework.learners.blend import BlendedModel, blend_readings
 from spadework.learners.companions import Companion, join, side_by_side
+from spadework.learners.contract import GrownReading
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import check_readings, make_readings

@@ -3,26 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from spadework.core.curves import Curve
 from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.masks import LeafMasks
-from spadework.core.pseudo_labels import Members, log_scale
 from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.trees import FlatForest
 from spadework.core.trust import NEGLIGIBLE, Trust, oddest, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
-from spadework.learners.contract import Floats, Scaler
+from spadework.learners.contract import Floats, GrownReading, Scaler, Scorer
 from spadework.learners.directions import ScaledScorer
-
-SCALE_ROWS = 10_000
-"""Unlabeled rows, at most, that one-class scores find their scale on."""
+from spadework.learners.oddness import Oddness
 
 N_KNOTS = 257
 MAX_LOG_ODDS = 9.0
@@ -33,60 +29,6 @@ BLOCK_ROWS = 1 << 17
 
 ROUNDING = 1e-9
 """Share of the range of scores up to which two are one, but for errors of rounding."""
-
-
-@dataclass(frozen=True)
-class Oddness:
-    """How odd the one-class classifiers find a row, on a log scale.
-
-    Attributes
-    ----------
-    members : Members
-    scaler : MinMaxScaler or QuantileScaler
-    origin, unit : ndarray of shape (n_members,)
-        Lowest score of unlabeled rows by each member, and how far above it their
-        median lies: they bring members to one scale.
-    """
-
-    members: Members
-    scaler: Scaler
-    origin: Floats
-    unit: Floats
-
-    def score(self, X: NDArray[np.floating]) -> Floats:
-        """Mean of the members' scores, (n_samples,)."""
-        return self.score_scaled(self.scaler.transform(X))
-
-    def score_scaled(self, scaled: NDArray[np.floating]) -> Floats:
-        """Score rows that are scaled already, (n_samples,)."""
-        scores = self.members.score(scaled)
-        return log_scale(scores, self.origin, self.unit).mean(axis=1)
-
-
-def fit_oddness(
-    members: Members, scaler: Scaler, X: NDArray[np.floating], labels: NDArray[np.int8]
-) -> Oddness:
-    """Find the scale of every member on unlabeled rows, a sample if there are many."""
-    unlabeled = np.flatnonzero(labels == UNLABELED)
-    sample = unlabeled[:: max(1, len(unlabeled) // SCALE_ROWS)]
-    scores = members.score(scaler.transform(X[sample]))
-    origin = scores.min(axis=0)
-    return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
-
-
-class Scorer(Protocol):
-    """What scores rows by a reading: trees, networks or one-class models."""
-
-    def score(self, X: NDArray[np.floating], /) -> Floats:
-        """Score raw rows, (n_samples,), higher is more anomalous."""
-        ...
-
-
-class GrownReading(NamedTuple):
-    """What scores rows by a reading, and its held-out scores of the judged rows."""
-
-    scorer: Scorer
-    held_out: Floats
 
 
 @dataclass(frozen=True)
@@ -139,13 +81,6 @@ class BlendedModel:
     readings: tuple[ReadingModel, ...]
     scaler: Scaler | PrincipalScaler
 
-    def __post_init__(self) -> None:
-        for scorer in (reading.scorer for reading in self.readings):
-            if isinstance(scorer, Oddness | ScaledScorer) and not same_scaling(
-                scorer.scaler, self.scaler
-            ):
-                raise InputError("readings of scaled rows need the scaler of their blend")
-
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
         starts = range(0, len(X), BLOCK_ROWS)
@@ -158,15 +93,27 @@ class BlendedModel:
         by_masks = iter(masks.score(X)) if masks else iter(())
         scaled = None
         scores = []
-        for scorer in (reading.scorer for reading in self.readings):
-            if any(scorer is forest for forest in masked):
+        for reading, of_scaled in zip(self.readings, self._of_scaled, strict=True):
+            if any(reading.scorer is forest for forest in masked):
                 scores.append(next(by_masks))
-            elif isinstance(scorer, Oddness | ScaledScorer):
+            elif of_scaled:
                 scaled = self.scaler.transform(X) if scaled is None else scaled
-                scores.append(scorer.score_scaled(scaled))
+                scores.append(of_scaled.score_scaled(scaled))
             else:
-                scores.append(scorer.score(X))
+                scores.append(reading.scorer.score(X))
         return self.blend(scores)
+
+    @cached_property
+    def _of_scaled(self) -> list[Oddness | ScaledScorer | None]:
+        """Scorers of rows that are scaled as here; None in place of all others."""
+        scorers = [reading.scorer for reading in self.readings]
+        return [
+            scorer
+            if isinstance(scorer, Oddness | ScaledScorer)
+            and same_scaling(scorer.scaler, self.scaler)
+            else None
+            for scorer in scorers
+        ]
 
     @cached_property
     def _masked(self) -> tuple[list[FlatForest], LeafMasks | None]:
@@ -194,7 +141,8 @@ def fit_reading(
     """Map a reading's scores to ranks among unlabeled rows, or all if none is.
 
     Knots lie evenly in log-odds, so that ranks are finest at both ends, where
-    anomalies are. Beyond the outermost rows the score itself goes on rising.
+    anomalies are. Rows that score the same get the middle of their ranks. Beyond the
+    outermost rows the score itself goes on rising.
     """
     unlabeled = labels == UNLABELED
     reference = grown.held_out[unlabeled] if unlabeled.any() else grown.held_out
@@ -204,10 +152,10 @@ def fit_reading(
     grain = ROUNDING * (np.ptp(values) or 1.0)
     values = np.round(values / grain) * grain
     reach = 1 + np.ptp(values)
-    values = np.append(values, [values[0] - reach, values[-1] + reach])
-    odds = np.append(odds, [-limit - 1, limit + 1])
-    knots, inverse = np.unique(values, return_inverse=True)
-    log_odds = np.bincount(inverse, odds) / np.bincount(inverse)
+    values = np.r_[values[0] - reach, values, values[-1] + reach]
+    levels = expit(np.r_[-limit - 1, odds, limit + 1])
+    knots, first, counts = np.unique(values, return_index=True, return_counts=True)
+    log_odds = logit((levels[first] + levels[first + counts - 1]) / 2)
     return ReadingModel(weight, grown.scorer, knots, log_odds)
 
 

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from spadework.core.boosting import boost
 from spadework.core.trees import FlatForest
-from spadework.learners.blend import GrownReading
-from spadework.learners.contract import Floats
+from spadework.learners.contract import Floats, GrownReading
 from spadework.learners.linear import N_FOLDS, pick_held_out
 from spadework.learners.readings import Reading
 

@@ -9,6 +9,8 @@ few rows, too, and are of use with some more.
 Trees with large leaves see a type of anomaly as one region. Where anomalies lie among
 normal rows, in many small places, trees that grow to the last row see more; elsewhere
 they know each labeled anomaly by heart and no other. Held-out labels tell which it is.
+Of few labels alone, though, large leaves leave a tree only two or three: the fewer there
+are, the more trees to the last row count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,9 +22,9 @@ from numpy.typing import NDArray
 from spadework.core.scaling import PrincipalScaler
 from spadework.core.trust import auc
 from spadework.labels import ANOMALY, UNLABELED
-from spadework.learners.blend import GrownReading, blend_readings
+from spadework.learners.blend import blend_readings
 from spadework.learners.boosted import fit_boosted
-from spadework.learners.contract import Scaler
+from spadework.learners.contract import GrownReading, Scaler
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import Draws, Reading
@@ -30,8 +32,9 @@ from spadework.learners.readings import Draws, Reading
 MOST = 0.5
 """Share of a model in its reading where trees draw next to nothing."""
 
-FEW_DRAWS, FEW_BOOSTED = 100, 500
-"""Draws of a tree at which that share has halved: of a linear model, of boosted trees."""
+FEW_DRAWS, SOME_DRAWS = 100, 500
+"""Draws of a tree at which a share has halved: that of a linear model; that of boosted
+trees, and of trees to the last row beside labels alone."""
 
 LEAST, LEAST_BOOSTED = 0.02, 0.1
 """Share below which there is no such model; boosting takes longer."""
@@ -40,8 +43,9 @@ MANY_PUT_RIGHT = 0.2
 """Share of wrong orders that trees to the last row must put right to count: less may be
 chance, and such trees take time."""
 
-MOST_TIMES = 4.0
-"""Times that boosted trees let their reading count at most."""
+MOST_TIMES = 8.0
+"""Times that boosted trees let their reading count at most: where they avoid half of the
+wrong orders."""
 
 
 class Companion(NamedTuple):
@@ -60,18 +64,25 @@ def companion_share(reading: Reading) -> float:
     >>> companion_share(Reading(few, few, 1)), companion_share(Reading(few, many, 1))
     (0.25, 0.0)
     """
-    return _share(reading, FEW_DRAWS, LEAST)
+    share = MOST * _fewness(reading, FEW_DRAWS)
+    return share if share >= LEAST else 0.0
 
 
 def boosted_share(reading: Reading) -> float:
     """Return the share of boosted trees in a reading; 0 where trees draw many rows."""
-    return _share(reading, FEW_BOOSTED, LEAST_BOOSTED)
+    share = MOST * _fewness(reading, SOME_DRAWS)
+    return share if share >= LEAST_BOOSTED else 0.0
 
 
-def _share(reading: Reading, few: int, least: float) -> float:
+def whole_share(reading: Reading) -> float:
+    """Return the share, at least, of trees to the last row in reading labels alone."""
+    return _fewness(reading, SOME_DRAWS)
+
+
+def _fewness(reading: Reading, few: int) -> float:
+    """Map the draws of a tree from 1 at none to a half at few, and on to 0."""
     n_draws = reading.normal.n_draws + reading.anomalous.n_draws
-    share = MOST / (1 + n_draws / few)
-    return share if share >= least else 0.0
+    return 1 / (1 + n_draws / few)
 
 
 def fit_companions(
@@ -153,11 +164,11 @@ def share_put_right(
 def times_surer(
     plain: GrownReading, boosted: GrownReading, labels: NDArray[np.int8]
 ) -> float:
-    """Return how many times more a reading is to count for its boosted trees, 1 to 4.
+    """Return how many times more a reading is to count for its boosted trees, 1 to 8.
 
-    Blended estimates are best weighed by the inverse square of their errors, which here
-    are the shares of wrong orders: pairs are those of `share_put_right`. Less than a
-    quarter of the pairs of one anomaly is nothing to go by.
+    It is the inverse cube of the share of wrong orders that is left: pairs are those of
+    `share_put_right`. Less than a quarter of the pairs of one anomaly is nothing to go
+    by.
 
     Parameters
     ----------
@@ -169,13 +180,13 @@ def times_surer(
     >>> held_out = np.array([[2.0, 1, 1, 3, 3], [2.0, 1, 1, 2, 3]])
     >>> plain, boosted = (GrownReading(None, each) for each in held_out)
     >>> round(times_surer(plain, boosted, labels), 2)
-    1.78
+    2.37
     >>> times_surer(boosted, plain, labels)
     1.0
     """
     least = 0.25 / max(1, (labels == ANOMALY).sum())
     wrong = [max(_wrong_orders(each, labels), least) for each in (plain, boosted)]
-    return float(np.clip((wrong[0] / wrong[1]) ** 2, 1.0, MOST_TIMES))
+    return float(np.clip((wrong[0] / wrong[1]) ** 3, 1.0, MOST_TIMES))
 
 
 def _wrong_orders(grown: GrownReading, labels: NDArray[np.int8]) -> float:

@@ -29,6 +29,21 @@ class Model(Protocol):
         ...
 
 
+class Scorer(Protocol):
+    """What scores rows by a reading: trees, networks or one-class models."""
+
+    def score(self, X: NDArray[np.floating], /) -> Floats:
+        """Score raw rows, (n_samples,), higher is more anomalous."""
+        ...
+
+
+class GrownReading(NamedTuple):
+    """What scores rows by a reading, and its held-out scores of the judged rows."""
+
+    scorer: Scorer
+    held_out: Floats
+
+
 class Learnt(NamedTuple):
     """All that a learner brings back.
 

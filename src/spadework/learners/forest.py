@@ -1,6 +1,6 @@
-"""The forest learner: five readings of the unlabeled rows, blended by trust.
+"""The forest learner: six readings of the unlabeled rows, blended by trust.
 
-Pseudo-labels come once, by consensus of one-class classifiers. They are one of five
+Pseudo-labels come once, by consensus of one-class classifiers. They are one of six
 ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
 on rows they have not drawn. The number of draws per tree is capped, so time grows
 with the rows only as far as reading them. Where trees have few rows to draw, a linear
@@ -32,9 +32,7 @@ from spadework.core.trust import (
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
-    GrownReading,
     blend_readings,
-    fit_oddness,
     judge_readings,
 )
 from spadework.learners.companions import (
@@ -45,9 +43,11 @@ from spadework.learners.companions import (
     share_put_right,
     side_by_side,
     times_surer,
+    whole_share,
 )
-from spadework.learners.contract import Floats, Learnt, Scaler
+from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
+from spadework.learners.oddness import read_one_class
 from spadework.learners.readings import (
     MAX_DRAWS,
     Reading,
@@ -77,9 +77,10 @@ class ForestLearner(BaseEstimator):
     ----------
     readings : sequence of str, optional
         Which of "labels" (unlabeled rows left out), "as_normal", "as_suspect" (set
-        against labeled normals), "pseudo" (pseudo-labeled) and "one_class" (one-class
-        scores as they are) to use; by default all that the labels allow. Where a
-        class has no labels, "labels" takes unlabeled rows for that class.
+        against labeled normals), "pseudo" (pseudo-labeled), "one_class" (one-class
+        scores as they are) and "unlike_normal" (those of labeled normals alone) to use;
+        by default all that the labels allow. Where a class has no labels, "labels" takes
+        unlabeled rows for that class.
     judge : bool
         Weigh readings by what held-out labels say about them; otherwise all count
         the same.
@@ -87,12 +88,13 @@ class ForestLearner(BaseEstimator):
         Let a linear model count beside the trees of a reading, the more the fewer rows
         these draw.
     boosted : bool
-        Let boosted trees count beside the trees of "labels", or of "as_normal" where
-        no normal is labeled, the more the fewer rows these draw; that reading counts
-        more where they rank held-out labeled anomalies better.
+        Let boosted trees count beside the trees of "labels" and "as_normal", the more
+        the fewer rows these draw; "labels", or "as_normal" where no normal is labeled,
+        counts more where they rank held-out labeled anomalies better.
     whole : bool
         Let trees that grow to the last row count beside those of a reading, as far as
-        they rank labeled anomalies better.
+        they rank labeled anomalies better, and beside those of "labels" the more the
+        fewer labels there are and the less risky labeled normals look.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
@@ -154,10 +156,9 @@ class ForestLearner(BaseEstimator):
                 beside[name].append(companion)
         oddness = None
         if fitted is not None:
-            one_class = fit_oddness(fitted.members, scaler, X, labels)
-            oddness = one_class.score(X[judged])
-            if self._wants(ONE_CLASS):
-                grown[ONE_CLASS] = GrownReading(one_class, oddness)
+            one_class = read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
+            oddness = one_class[ONE_CLASS].held_out
+            grown |= {name: one_class[name] for name in one_class if self._wants(name)}
         joined = {
             name: join(trees, beside[name], labels[judged], scaler)
             if beside.get(name)
@@ -166,13 +167,15 @@ class ForestLearner(BaseEstimator):
         }
         trust = self._weigh(joined, labels[judged], oddness)
         n_trees = sum(map(self._n_trees, readings.values()))
-        name = LABELS if LABELS in readings else AS_NORMAL
-        boosted = None
-        if self.boosted and trust.weights.get(name, 0.0) >= MUCH:
+        first = LABELS if LABELS in readings else AS_NORMAL
+        for name in (LABELS, AS_NORMAL):
+            if not self.boosted or trust.weights.get(name, 0.0) < MUCH:
+                continue
             boosted = boost_companion(X, labels, readings[name], judged, rng)
-        if boosted:
+            if not boosted:
+                continue
             beside[name].insert(0, boosted)
-            if self.judge:
+            if self.judge and name == first:
                 surer = times_surer(joined[name], boosted.grown, labels[judged])
                 trust = trust.counting(name, surer ** (1 - trust.riskiness))
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
@@ -180,6 +183,9 @@ class ForestLearner(BaseEstimator):
                 if trust.weights[name] >= MUCH:
                     trees = self._grow_whole(X, reading, judged, rng, verbose=verbose)
                     share = share_put_right(grown[name], trees, labels[judged])
+                    if name == LABELS:
+                        few = whole_share(reading) * (1 - trust.riskiness)
+                        share = max(share, few)
                     beside[name].append(Companion(share, trees))
                     n_trees += self._n_whole_trees(reading)
         scores = np.full(len(X), np.nan)

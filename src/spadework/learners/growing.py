@@ -18,8 +18,8 @@ from spadework.core.trees import (
     usable_cores,
 )
 from spadework.labels import ANOMALY, NORMAL
-from spadework.learners.blend import GrownReading, mean_of_unseen
-from spadework.learners.contract import Floats
+from spadework.learners.blend import mean_of_unseen
+from spadework.learners.contract import Floats, GrownReading
 from spadework.learners.readings import Draws, Reading, choose
 from spadework.progress import Advance
 

@@ -19,12 +19,11 @@ from spadework.core.trust import ONE_CLASS, PSEUDO
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
-    GrownReading,
     blend_readings,
-    fit_oddness,
     judge_readings,
 )
-from spadework.learners.contract import Floats, Learnt, Scaler
+from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
+from spadework.learners.oddness import read_one_class
 from spadework.learners.perceptrons import learn_reading
 from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
 from spadework.progress import Advance, progress
@@ -138,10 +137,8 @@ class NetworkLearner(BaseEstimator):
         grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
         # Not on the code, which has learnt the labels: consensus there agrees with them.
         fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
-        one_class = fit_oddness(fitted.members, scaler, X, labels)
-        oddness = one_class.score(X[judged])
-        grown[ONE_CLASS] = GrownReading(one_class, oddness)
-        trust = judge_readings(grown, labels[judged], oddness)
+        grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
+        trust = judge_readings(grown, labels[judged], grown[ONE_CLASS].held_out)
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
             grown, trust.weights, labels[judged], scaler

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL
-from spadework.learners.blend import GrownReading, mean_of_unseen
-from spadework.learners.contract import Floats, Scaler
+from spadework.learners.blend import mean_of_unseen
+from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.readings import Positions, Reading, choose
 
 if TYPE_CHECKING:

@@ -1,0 +1,110 @@
+"""One-class scores as readings: those of the consensus, and those of labeled normals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.pseudo_labels import (
+    FittedPseudoLabeler,
+    Members,
+    OneClassModel,
+    PseudoLabeler,
+    log_scale,
+)
+from spadework.core.scaling import fit_scaler
+from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
+from spadework.labels import NORMAL, UNLABELED
+from spadework.learners.contract import Floats, GrownReading, Scaler
+from spadework.learners.linear import N_FOLDS
+
+SCALE_ROWS = 10_000
+"""Unlabeled rows, at most, that one-class scores find their scale on."""
+
+MIN_NORMALS = 5
+"""Labeled normals that a one-class classifier of their own takes at least."""
+
+
+@dataclass(frozen=True)
+class Oddness:
+    """How odd the one-class classifiers find a row, on a log scale.
+
+    Attributes
+    ----------
+    members : Members
+    scaler : MinMaxScaler or QuantileScaler
+    origin, unit : ndarray of shape (n_members,)
+        Lowest score of unlabeled rows by each member, and how far above it their
+        median lies: they bring members to one scale.
+    """
+
+    members: Members
+    scaler: Scaler
+    origin: Floats
+    unit: Floats
+
+    def score(self, X: NDArray[np.floating]) -> Floats:
+        """Mean of the members' scores, (n_samples,)."""
+        return self.score_scaled(self.scaler.transform(X))
+
+    def score_scaled(self, scaled: NDArray[np.floating]) -> Floats:
+        """Score rows that are scaled already, (n_samples,)."""
+        scores = self.members.score(scaled)
+        return log_scale(scores, self.origin, self.unit).mean(axis=1)
+
+
+def fit_oddness(
+    members: Members, scaler: Scaler, X: NDArray[np.floating], labels: NDArray[np.int8]
+) -> Oddness:
+    """Find the scale of every member on unlabeled rows, a sample if there are many."""
+    unlabeled = np.flatnonzero(labels == UNLABELED)
+    sample = unlabeled[:: max(1, len(unlabeled) // SCALE_ROWS)]
+    scores = members.score(scaler.transform(X[sample]))
+    origin = scores.min(axis=0)
+    return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
+
+
+def read_one_class(
+    fitted: FittedPseudoLabeler,
+    labeler: PseudoLabeler,
+    scaler: Scaler,
+    X: NDArray[np.floating],
+    labels: NDArray[np.int8],
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> dict[str, GrownReading]:
+    """Read the judged rows by one-class classifiers, and by one of labeled normals."""
+    oddness = fit_oddness(fitted.members, scaler, X, labels)
+    read = {ONE_CLASS: GrownReading(oddness, oddness.score(X[judged]))}
+    if (labels == NORMAL).sum() >= MIN_NORMALS:
+        read[UNLIKE_NORMAL] = _read_unlikeness(labeler.one_class, X, labels, judged, rng)
+    return read
+
+
+def _read_unlikeness(
+    one_class: OneClassModel,
+    X: NDArray[np.floating],
+    labels: NDArray[np.int8],
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> GrownReading:
+    """Fit a one-class classifier to labeled normals, and more to score these held out.
+
+    It sees columns as they are, but for their range: the other one-class classifiers see
+    ranks, which do not tell how far out a value lies.
+    """
+    scaler = fit_scaler(X, "minmax", rng)
+
+    def fit(rows: NDArray[np.intp]) -> Oddness:
+        one_group = np.zeros(len(rows), dtype=np.intp)
+        members = one_class.fit_members(scaler.transform(X[rows]), one_group, rng)
+        return fit_oddness(members, scaler, X, labels)
+
+    normals = np.flatnonzero(labels == NORMAL)
+    unlikeness = fit(normals)
+    held_out = unlikeness.score(X[judged])
+    places = rng.permutation(np.flatnonzero(labels[judged] == NORMAL))
+    for fold in np.array_split(places, N_FOLDS):
+        others = fit(np.setdiff1d(normals, judged[fold]))
+        held_out[fold] = others.score(X[judged[fold]])
+    return GrownReading(unlikeness, held_out)

@@ -1,0 +1,80 @@
+"""One-class scores as readings: what labeled normals alone tell."""
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+from sklearn.metrics import roc_auc_score
+
+from conftest import in_setting, mismatch_data
+from spadework import SPADE, ForestLearner
+from spadework.core.pseudo_labels import PseudoLabeler
+from spadework.core.scaling import MinMaxScaler, fit_scaler
+from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
+from spadework.labels import NORMAL, UNLABELED
+from spadework.learners.oddness import MIN_NORMALS, read_one_class
+from spadework.learners.one_class import make_one_class
+
+
+def labeler(one_class="gaussian"):
+    return PseudoLabeler(
+        one_class=make_one_class(one_class),
+        n_members=3,
+        thresholds="bounded",
+        voting="unanimous",
+        abstain=True,
+        use_labeled_normals=True,
+        score_scale="log",
+        stand_in=True,
+    )
+
+
+def read(X, labels, one_class="gaussian"):
+    """Readings by one-class classifiers, of all rows."""
+    rng = np.random.default_rng(0)
+    scaler = fit_scaler(X, "quantile", rng)
+    how = labeler(one_class)
+    fitted, _ = how.fit(scaler.transform(X), labels, rng)
+    return read_one_class(fitted, how, scaler, X, labels, np.arange(len(X)), rng)
+
+
+def normal_rows(n, n_labeled, n_columns=20):
+    X = np.random.default_rng(1).normal(size=(n, n_columns)).astype(np.float32)
+    return X, np.where(np.arange(n) < n_labeled, NORMAL, UNLABELED).astype(np.int8)
+
+
+@pytest.mark.parametrize("one_class", ["gaussian", "isolation_forest", "svm"])
+def test_labeled_normals_score_as_other_normal_rows_do(one_class):
+    X, labels = normal_rows(900, 100)
+    held_out = read(X, labels, one_class)[UNLIKE_NORMAL].held_out
+    labeled, others = (held_out[labels == kind] for kind in (NORMAL, UNLABELED))
+    assert ks_2samp(labeled, others).statistic < 0.2
+    assert np.median(labeled) == pytest.approx(np.median(others), rel=0.25)
+
+
+def test_rows_that_are_not_labeled_normal_are_scored_by_the_model_itself():
+    X, labels = normal_rows(300, 50)
+    scorer, held_out = read(X, labels)[UNLIKE_NORMAL]
+    unlabeled = labels == UNLABELED
+    np.testing.assert_array_equal(held_out[unlabeled], scorer.score(X)[unlabeled])
+    assert (held_out[~unlabeled] > scorer.score(X)[~unlabeled]).mean() > 0.9
+    assert isinstance(scorer.scaler, MinMaxScaler)
+
+
+def test_a_few_labeled_normals_have_no_one_class_classifier_of_their_own():
+    X, labels = normal_rows(300, MIN_NORMALS)
+    assert set(read(X, labels)) == {ONE_CLASS, UNLIKE_NORMAL}
+    labels[0] = UNLABELED
+    assert set(read(X, labels)) == {ONE_CLASS}
+
+
+@pytest.mark.parametrize("setting", ["PNU", "NU"])
+def test_being_unlike_labeled_normals_finds_what_lies_far_from_them(setting):
+    X, y, _ = mismatch_data(600, seed=0)
+    fresh, _, truth = mismatch_data(600, seed=1)
+    everything = ["labels", "as_suspect", "pseudo", "one_class"]
+    aucs = []
+    for readings in (everything, [*everything, "unlike_normal"]):
+        learner = ForestLearner(readings=readings, n_trees=20)
+        detector = SPADE(learner=learner, random_state=0).fit(X, in_setting(y, setting))
+        aucs.append(roc_auc_score(truth, detector.anomaly_score(fresh)))
+    assert aucs[1] > aucs[0]
