@@ -28,7 +28,7 @@ from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
 from spadework.core import boosting, trust
 from spadework.core.trees import usable_cores
-from spadework.learners import companions, forest, growing, readings
+from spadework.learners import companions, forest, growing, oddness, readings
 from spadework.learners.forest import ForestLearner
 
 MAX_ROWS = 10_000
@@ -65,7 +65,7 @@ def moved_constants() -> Iterator[Moved]:
             (companions, "FEW_DRAWS"),
             (companions, "LEAST"),
             (companions, "SOME_DRAWS"),
-            (companions, "LEAST_BOOSTED"),
+            (companions, "LEAST_SLOW"),
             (boosting, "N_TREES"),
             (boosting, "DEPTH"),
             (boosting, "RATE"),
@@ -76,6 +76,7 @@ def moved_constants() -> Iterator[Moved]:
             (trust, "ODDEST"),
             (forest, "MUCH"),
             (forest, "MAX_WHOLE_TREES"),
+            (oddness, "MIN_NORMALS"),
         ):
             value = getattr(module, name)
             yield Moved(module.__name__, name, type(value)(factor * value))

@@ -22,6 +22,7 @@ from spadework.learners.companions import (
     share_put_right,
     side_by_side,
     times_surer,
+    whole_share,
 )
 from spadework.learners.contract import GrownReading
 from spadework.learners.directions import LinearScorer, ScaledScorer
@@ -60,11 +61,18 @@ def linear_readings(detector):
     ]
 
 
+@pytest.mark.parametrize(
+    ("share_of", "most"),
+    [(companion_share, 0.5), (boosted_share, 0.5), (whole_share, 1.0)],
+)
 @given(st.integers(1, 30_000), st.integers(1, 30_000), st.integers(1, 1_000))
 @settings(max_examples=50, deadline=None)
-def test_the_share_falls_with_the_draws_and_is_never_more_than_half(n, m, more):
-    share = companion_share(reading_of(n, m))
-    assert 0 <= companion_share(reading_of(n + more, m)) <= share < 0.5
+def test_a_share_falls_with_the_draws_and_is_never_more_than_its_most(
+    share_of, most, n, m, more
+):
+    share = share_of(reading_of(n, m))
+    assert 0 <= share_of(reading_of(n + more, m)) <= share < most
+    assert share_of(reading_of(30_000, 30_000)) == 0
 
 
 def test_few_labels_get_linear_models_and_many_get_none():

@@ -36,8 +36,9 @@ FEW_DRAWS, SOME_DRAWS = 100, 500
 """Draws of a tree at which a share has halved: that of a linear model; that of boosted
 trees, and of trees to the last row beside labels alone."""
 
-LEAST, LEAST_BOOSTED = 0.02, 0.1
-"""Share below which there is no such model; boosting takes longer."""
+LEAST, LEAST_SLOW = 0.02, 0.1
+"""Share below which there is no such model, and none that takes longer: boosted trees, or
+trees to the last row beside labels alone."""
 
 MANY_PUT_RIGHT = 0.2
 """Share of wrong orders that trees to the last row must put right to count: less may be
@@ -71,12 +72,13 @@ def companion_share(reading: Reading) -> float:
 def boosted_share(reading: Reading) -> float:
     """Return the share of boosted trees in a reading; 0 where trees draw many rows."""
     share = MOST * _fewness(reading, SOME_DRAWS)
-    return share if share >= LEAST_BOOSTED else 0.0
+    return share if share >= LEAST_SLOW else 0.0
 
 
 def whole_share(reading: Reading) -> float:
     """Return the share, at least, of trees to the last row in reading labels alone."""
-    return _fewness(reading, SOME_DRAWS)
+    share = _fewness(reading, SOME_DRAWS)
+    return share if share >= LEAST_SLOW else 0.0
 
 
 def _fewness(reading: Reading, few: int) -> float:
