@@ -153,6 +153,13 @@ def test_one_class_classifiers_of_a_single_row_are_exported(path):
     assert_same(run(path, ROWS), detector, ROWS)
 
 
+def test_weights_that_do_not_sum_to_one_are_exported_in_double(path):
+    detector = forest().fit(X, Y)
+    readings = (replace(each, weight=0.1) for each in detector.model_.readings[:3])
+    detector.model_ = replace(detector.model_, readings=tuple(readings))
+    assert export_onnx(detector, path, sample=ROWS) < 1e-12
+
+
 def test_trees_of_a_single_leaf_are_exported(path):
     trees = FlatForest(
         n_features=N_FEATURES,

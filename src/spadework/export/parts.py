@@ -80,7 +80,8 @@ def add_blend(graph: Graph, model: BlendedModel, cells: str) -> str:
     curves = [reading.curve for reading in model.readings]
     ranks = add_interpolation(graph, graph.add("Concat", *scores, axis=1), curves)
     weights = np.array([[reading.weight] for reading in model.readings])
-    return graph.add("Div", graph.add("MatMul", ranks, weights), weights.sum())
+    # Not divided by behind the product: ONNX Runtime would join the two in float32.
+    return graph.add("MatMul", ranks, weights / weights.sum())
 
 
 def _add_scorer(graph: Graph, scorer: Scorer, cells: str) -> str:
