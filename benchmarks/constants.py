@@ -26,7 +26,7 @@ from spadework.benchmark.measurement import sample_rows
 from spadework.benchmark.report.summary import SUMMARIZED
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
-from spadework.core import boosting, trust
+from spadework.core import boosting, scaling, trust
 from spadework.core.trees import usable_cores
 from spadework.learners import companions, forest, growing, oddness, readings
 from spadework.learners.forest import ForestLearner
@@ -55,10 +55,13 @@ def moved_constants() -> Iterator[Moved]:
     for factor in (0.5, 1.5):
         for module, name in (
             (trust, "ONE_CLASS_SHARE"),
+            (trust, "NEGLIGIBLE"),
+            (scaling, "LIMIT"),
             (readings, "WIDE"),
             (growing, "MANY_COLUMNS"),
             (growing, "RANDOM_TREES"),
             (forest, "MAX_DRAWS"),
+            (forest, "MIN_TREES"),
             (forest, "MAX_TREES"),
             (readings, "JUDGED_ROWS"),
             (companions, "MOST"),

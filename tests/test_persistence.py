@@ -350,7 +350,7 @@ def test_a_rewritten_file_with_a_right_checksum_loads(saved):
     np.testing.assert_array_equal(load(saved).anomaly_score(ROWS), expected)
 
 
-@pytest.mark.parametrize("version", [2, 0, "1", None])
+@pytest.mark.parametrize("version", [3, 1, "2", None])
 def test_another_format_version_is_refused_with_the_version_that_wrote_it(saved, version):
     def change(header, arrays):
         header["format_version"] = version
@@ -364,7 +364,7 @@ def test_a_file_says_which_version_wrote_it(saved):
     seen = {}
     rewrite(saved, lambda header, arrays: seen.update(header))
     assert seen["spadework_version"] == spadework.__version__
-    assert seen["format_version"] == 1
+    assert seen["format_version"] == 2
 
 
 @pytest.mark.parametrize("kind", ["forest", "network"])
@@ -600,18 +600,20 @@ def setting_not_a_setting(header, arrays):
 
 
 def scaler_of_fewer_columns(header, arrays):
-    array, key = array_of(header, arrays, "QuantileScaler", "knots")
-    arrays[key] = np.ascontiguousarray(array[:, :-1])
+    for name in ("centre", "unit"):
+        array, key = array_of(header, arrays, "AsinhScaler", name)
+        arrays[key] = array[:-1]
 
 
 def scaler_of_more_columns(header, arrays):
-    array, key = array_of(header, arrays, "QuantileScaler", "knots")
-    arrays[key] = np.hstack([array, array])
+    for name in ("centre", "unit"):
+        array, key = array_of(header, arrays, "AsinhScaler", name)
+        arrays[key] = np.hstack([array, array])
 
 
-def knots_that_fall(header, arrays):
-    array, key = array_of(header, arrays, "QuantileScaler", "knots")
-    arrays[key] = np.ascontiguousarray(array[::-1])
+def units_below_zero(header, arrays):
+    array, key = array_of(header, arrays, "AsinhScaler", "unit")
+    arrays[key] = -array
 
 
 def gaussians_of_another_width(header, arrays):
@@ -667,7 +669,7 @@ BREAKAGES = (
     setting_not_a_setting,
     scaler_of_fewer_columns,
     scaler_of_more_columns,
-    knots_that_fall,
+    units_below_zero,
     gaussians_of_another_width,
     factors_of_another_shape,
     fewer_thresholds_than_members,

@@ -86,8 +86,9 @@ class SPADE(AnomalyDetector):
     stand_in : bool
         Whether, in PU and NU, unlabeled rows without consensus stand in for the
         class that has no labels.
-    scaling : "minmax" or "quantile"
-        How columns are scaled for the one-class classifiers and the network.
+    scaling : "minmax" or "asinh"
+        How columns are scaled for one-class classifiers, linear models and networks: by
+        their range, or linearly around the median and logarithmically far from it.
     threshold : "auto" or float
         Decision threshold on the anomaly score. "auto" matches the scores of the
         labeled anomalies, or, when there are none, lets one labeled normal in
@@ -153,7 +154,7 @@ class SPADE(AnomalyDetector):
         use_labeled_normals: bool = True,
         score_scale: ScoreScale = "log",
         stand_in: bool = True,
-        scaling: Scaling = "quantile",
+        scaling: Scaling = "asinh",
         threshold: Literal["auto"] | float = "auto",
         label_map: Mapping[Any, int] | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels, Thresholds
-from spadework.core.scaling import MinMaxScaler, QuantileScaler
+from spadework.core.scaling import AsinhScaler, MinMaxScaler
 from spadework.core.trees import FlatForest
 from spadework.core.trust import Evidence, Trust
 from spadework.detector import SPADE
@@ -47,12 +47,13 @@ from spadework.version import __version__
 if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _ESTIMATORS = {cls.__name__: cls for cls in (SPADE, ForestLearner, NetworkLearner)}
 _RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
+        AsinhScaler,
         BlendedModel,
         CategoryColumn,
         DateColumn,
@@ -70,7 +71,6 @@ _RECORDS: dict[str, type[Any]] = {
         Oddness,
         Perceptrons,
         PseudoLabels,
-        QuantileScaler,
         ReadingModel,
         Reference,
         ScaledScorer,
@@ -128,7 +128,7 @@ def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
     ------
     ModelFileError
         If the file is not a spadework model, is cut off or changed, or was
-        written by a newer version of the format.
+        written in another version of the format.
     """
     content = Path(path).read_bytes()
     header, arrays = _unpack(content, path)
@@ -137,7 +137,8 @@ def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
         raise ModelFileError(
             f"{path} has model format {version!r}; this spadework "
             f"({__version__}) reads format {FORMAT_VERSION}. It was written by "
-            f"spadework {header.get('spadework_version')}: use that version"
+            f"spadework {header.get('spadework_version')}: use that version, or fit the "
+            f"model again"
         )
     try:
         model = _decode(header["model"], arrays)

@@ -18,7 +18,7 @@ _SHOWN_COLUMNS = 8
 _CHOICES = {
     "voting": ("unanimous", "majority"),
     "score_scale": ("log", "raw"),
-    "scaling": ("minmax", "quantile"),
+    "scaling": ("minmax", "asinh"),
 }
 
 

@@ -143,6 +143,30 @@ def test_unlabeled_rows_are_taken_for_normal_too_when_only_safe_rows_were_checke
     assert by_heart.weights[AS_NORMAL] == 0
 
 
+def weight_of_one_class(rows, scores, recall):
+    """Weight of one-class scores that rank labeled anomalies that high."""
+    rng, labels, odd = rows
+    scores = {**scores, ONE_CLASS: made(rng, labels, anomalies=recall)}
+    return weigh_readings(scores, labels, odd).weights[ONE_CLASS]
+
+
+def test_where_normals_look_risky_one_class_scores_must_rank_labeled_anomalies_high(rows):
+    rng, labels, odd = rows
+    risky = made(rng, labels, anomalies=5.0, normals=9.0, odd=odd, hidden=3.0)
+    scores = {LABELS: risky, AS_NORMAL: risky}
+    weights = [weight_of_one_class(rows, scores, recall) for recall in (0.0, 1.0, 5.0)]
+    assert weights[0] < 0.02
+    assert weights[0] < weights[1] < weights[2]
+    assert weights[2] == pytest.approx(0.2, abs=0.01)
+
+
+def test_with_fair_normals_one_class_scores_count_by_agreement_alone(rows):
+    rng, labels, odd = rows
+    scores = {LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=3.0)}
+    weights = [weight_of_one_class(rows, scores, recall) for recall in (0.0, 5.0)]
+    assert weights[0] == pytest.approx(weights[1])
+
+
 def test_being_unlike_labeled_normals_counts_as_one_class_scores_do(rows):
     rng, labels, odd = rows
     seen = made(rng, labels, anomalies=3.0, odd=odd, hidden=3.0)

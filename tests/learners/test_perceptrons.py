@@ -19,7 +19,7 @@ from spadework.learners.readings import Draws, Reading
 
 def learn(X, normal, anomalous, seed=0):
     rng = np.random.default_rng(seed)
-    scaler = fit_scaler(X, "quantile", rng)
+    scaler = fit_scaler(X, "asinh", rng)
     sides = [Draws(rows, None, len(rows)) for rows in (normal, anomalous)]
     scaled = torch.from_numpy(scaler.transform(X))
     return learn_reading(scaled, scaler, Reading(*sides, 1), np.arange(len(X)), rng)

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from spadework.core.scaling import MinMaxScaler, QuantileScaler
+from spadework.core.scaling import AsinhScaler, MinMaxScaler
 from spadework.errors import InputError
 
 MIN_WIDTH = 8
@@ -116,7 +116,7 @@ def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(weight.shape) for name, weight in weights.items()}
 
 
-def to_tensor(X: NDArray[np.floating], scaler: MinMaxScaler | QuantileScaler) -> Tensor:
+def to_tensor(X: NDArray[np.floating], scaler: MinMaxScaler | AsinhScaler) -> Tensor:
     """Scale rows and put them where networks score."""
     return torch.from_numpy(scaler.transform(X)).to(find_device("auto"))
 

@@ -6,7 +6,7 @@ scored by a one-class classifier of labeled normals alone. Each reading is learn
 own and scores the rows it has not learnt from. The labels then say which readings hold.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ ONE_CLASS_SHARE = 0.5
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest scores."""
 
-NEGLIGIBLE = 1e-3
+NEGLIGIBLE = 0.03
 """Weight up to which a reading does not count: it would take time and change nothing."""
 
 
@@ -98,7 +98,7 @@ class Trust:
         if self.agreement is None:
             return f"{used}: nothing can judge them"
         agreement = f"AUC {self.agreement:.2f}"
-        if weight <= NEGLIGIBLE and _belief(self.agreement) > 0:
+        if weight <= NEGLIGIBLE and 1 - self.riskiness < _belief(self.agreement):
             return (
                 f"pseudo-labels not used: they learn from labeled normals, and only "
                 f"suspicious rows were labeled normal; consensus and labels agree "
@@ -137,7 +137,9 @@ def weigh_readings(
     labeled normals counts as far as the two can hardly be told apart, since then only
     anomalies can differ. Pseudo-labels and one-class scores count as far as the other
     readings, too, rank high what the one-class classifiers find odd; pseudo-labels count
-    in full where no anomaly is labeled, or nothing can be compared.
+    in full where no anomaly is labeled, or nothing can be compared. Where few readings
+    are left since labeled normals look risky, one-class scores must also rank labeled
+    anomalies as the best of the others does.
 
     Parameters
     ----------
@@ -178,7 +180,8 @@ def weigh_readings(
         can_be_judged = agreement is not None and (labels == ANOMALY).any()
         believed[PSEUDO] = (belief if can_be_judged else 1.0) * (1 - riskiness)
     if ONE_CLASS in scores:
-        believed[ONE_CLASS] = ONE_CLASS_SHARE * belief
+        lag = _lag(evidence[ONE_CLASS].recall, [evidence[name].recall for name in others])
+        believed[ONE_CLASS] = ONE_CLASS_SHARE * belief * (1 - riskiness * lag)
     if UNLIKE_NORMAL in scores:
         believed[UNLIKE_NORMAL] = ONE_CLASS_SHARE * belief * max(0.0, 1 - 2 * riskiness)
     return Trust(_shares(believed), evidence, agreement, riskiness)
@@ -234,6 +237,14 @@ def _agreement(
 def _belief(agreement: float) -> float:
     """Map an agreement to 0 .. 1, rising from 0.5 to full agreement."""
     return float(np.clip((agreement - 0.5) / (FULL_AGREEMENT - 0.5), 0, 1))
+
+
+def _lag(recall: float | None, others: Sequence[float | None]) -> float:
+    """How far a recall stays behind the best of the others, 0 to 1."""
+    best = max((_gini(other) for other in others if other is not None), default=0.0)
+    if recall is None or best == 0:
+        return 0.0
+    return 1 - min(1.0, _gini(recall) / best) ** 2
 
 
 def _gini(auc: float) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spadework.core.curves import Curve
 from spadework.core.gaussian import GaussianEnsemble, whiten
 from spadework.core.pseudo_labels import Members, whole_unit
-from spadework.core.scaling import MinMaxScaler
+from spadework.core.scaling import LIMIT, SPREAD, MinMaxScaler
 from spadework.core.trees import FlatForest
 from spadework.detector import SPADE
 from spadework.errors import ExportError
@@ -219,8 +219,18 @@ def _add_scaling(graph: Graph, scaler: Scaler, cells: str) -> str:
     if isinstance(scaler, MinMaxScaler):
         scaled = graph.add("Div", graph.add("Sub", cells, scaler.low), scaler.span)
     else:
-        scaled = add_interpolation(graph, cells, scaler.curves)
+        units = graph.add("Div", graph.add("Sub", cells, scaler.centre), scaler.unit)
+        scaled = graph.add("Mul", _add_asinh(graph, units), SPREAD)
+        scaled = graph.add("Max", graph.add("Min", scaled, LIMIT), -LIMIT)
     return graph.add("Cast", graph.add("Cast", scaled, to=FLOAT), to=DOUBLE)
+
+
+def _add_asinh(graph: Graph, cells: str) -> str:
+    """Inverse hyperbolic sine in double, which ONNX Runtime's own operator lacks."""
+    size = graph.add("Abs", cells)
+    root = graph.add("Sqrt", graph.add("Add", graph.add("Mul", size, size), 1.0))
+    logarithm = graph.add("Log", graph.add("Add", size, root))
+    return graph.add("Mul", graph.add("Sign", cells), logarithm)
 
 
 def _add_mean(graph: Graph, columns: str) -> str:

@@ -74,12 +74,19 @@ class BlendedModel:
     Attributes
     ----------
     readings : tuple of ReadingModel
-    scaler : MinMaxScaler, QuantileScaler or PrincipalScaler
+    scaler : MinMaxScaler, AsinhScaler or PrincipalScaler
         For the pseudo-labeler, and for scorers that read scaled rows.
     """
 
     readings: tuple[ReadingModel, ...]
     scaler: Scaler | PrincipalScaler
+
+    def __post_init__(self) -> None:
+        for scorer in (reading.scorer for reading in self.readings):
+            if isinstance(scorer, Oddness | ScaledScorer) and not same_scaling(
+                scorer.scaler, self.scaler
+            ):
+                raise InputError("readings of scaled rows need the scaler of their blend")
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
@@ -93,27 +100,15 @@ class BlendedModel:
         by_masks = iter(masks.score(X)) if masks else iter(())
         scaled = None
         scores = []
-        for reading, of_scaled in zip(self.readings, self._of_scaled, strict=True):
-            if any(reading.scorer is forest for forest in masked):
+        for scorer in (reading.scorer for reading in self.readings):
+            if any(scorer is forest for forest in masked):
                 scores.append(next(by_masks))
-            elif of_scaled:
+            elif isinstance(scorer, Oddness | ScaledScorer):
                 scaled = self.scaler.transform(X) if scaled is None else scaled
-                scores.append(of_scaled.score_scaled(scaled))
+                scores.append(scorer.score_scaled(scaled))
             else:
-                scores.append(reading.scorer.score(X))
+                scores.append(scorer.score(X))
         return self.blend(scores)
-
-    @cached_property
-    def _of_scaled(self) -> list[Oddness | ScaledScorer | None]:
-        """Scorers of rows that are scaled as here; None in place of all others."""
-        scorers = [reading.scorer for reading in self.readings]
-        return [
-            scorer
-            if isinstance(scorer, Oddness | ScaledScorer)
-            and same_scaling(scorer.scaler, self.scaler)
-            else None
-            for scorer in scorers
-        ]
 
     @cached_property
     def _masked(self) -> tuple[list[FlatForest], LeafMasks | None]:

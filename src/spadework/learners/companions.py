@@ -10,7 +10,8 @@ Trees with large leaves see a type of anomaly as one region. Where anomalies lie
 normal rows, in many small places, trees that grow to the last row see more; elsewhere
 they know each labeled anomaly by heart and no other. Held-out labels tell which it is.
 Of few labels alone, though, large leaves leave a tree only two or three: the fewer there
-are, the more trees to the last row count.
+are, the more trees to the last row count. And where unlabeled rows are taken for normal,
+such trees see all of them at once, and count as far as they tell them apart.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,6 +80,29 @@ def whole_share(reading: Reading) -> float:
     """Return the share, at least, of trees to the last row in reading labels alone."""
     share = _fewness(reading, SOME_DRAWS)
     return share if share >= LEAST_SLOW else 0.0
+
+
+def share_told_apart(whole: GrownReading, labels: NDArray[np.int8]) -> float:
+    """Return the share of trees to the last row in taking unlabeled rows for normal.
+
+    It is a half where they score every unlabeled row differently, and none where they
+    score all the same, as where all lie far from any labeled anomaly.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_judged,)
+
+    Examples
+    --------
+    >>> labels = np.array([1, -1, -1, -1, -1], dtype=np.int8)
+    >>> whole = GrownReading(None, np.array([1.0, 0, 0, 0, 0.5]))
+    >>> round(share_told_apart(whole, labels), 3)
+    0.273
+    """
+    unlabeled = whole.held_out[labels == UNLABELED]
+    _, counts = np.unique(unlabeled, return_counts=True)
+    apart = 1 - float(((counts / len(unlabeled)) ** 2).sum())
+    return apart / (1 + apart)
 
 
 def _fewness(reading: Reading, few: int) -> float:

@@ -10,11 +10,11 @@ from spadework.core.pseudo_labels import (
     PseudoLabeler,
     PseudoLabels,
 )
-from spadework.core.scaling import MinMaxScaler, QuantileScaler
+from spadework.core.scaling import AsinhScaler, MinMaxScaler
 from spadework.core.trust import Trust
 
 Floats = NDArray[np.float64]
-Scaler = MinMaxScaler | QuantileScaler
+Scaler = MinMaxScaler | AsinhScaler
 
 
 class Model(Protocol):

@@ -39,7 +39,7 @@ class ScaledScorer:
 
     Attributes
     ----------
-    scaler : MinMaxScaler or QuantileScaler
+    scaler : MinMaxScaler or AsinhScaler
     direction : LinearScorer
     """
 

@@ -41,6 +41,7 @@ from spadework.learners.companions import (
     fit_companions,
     join,
     share_put_right,
+    share_told_apart,
     side_by_side,
     times_surer,
     whole_share,
@@ -60,7 +61,7 @@ from spadework.progress import progress
 DRAW_BUDGET = 1 << 19
 """Draws of all trees of a reading, which sets how many trees there are by default."""
 
-MIN_TREES, MAX_TREES = 32, 100
+MIN_TREES, MAX_TREES = 64, 100
 
 MAX_WHOLE_TREES = 300
 """Trees to the last row: each says yes or no, so more of them are needed."""
@@ -92,15 +93,16 @@ class ForestLearner(BaseEstimator):
         the fewer rows these draw; "labels", or "as_normal" where no normal is labeled,
         counts more where they rank held-out labeled anomalies better.
     whole : bool
-        Let trees that grow to the last row count beside those of a reading, as far as
-        they rank labeled anomalies better, and beside those of "labels" the more the
-        fewer labels there are and the less risky labeled normals look.
+        Let trees that grow to the last row count beside those of a reading: as far as
+        they rank labeled anomalies better, beside those of "labels" the more the fewer
+        labels there are and the less risky labeled normals look, and beside those of
+        "as_normal" as far as they tell unlabeled rows apart.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
     n_trees : int, optional
         Trees of each reading. By default as many as a fixed number of draws allows,
-        32 to 100, or 300 to the last row: small tables get many trees, large ones few
+        64 to 100, or 300 to the last row: small tables get many trees, large ones few
         but large trees.
     max_depth : int
     min_samples_leaf : int
@@ -180,14 +182,18 @@ class ForestLearner(BaseEstimator):
                 trust = trust.counting(name, surer ** (1 - trust.riskiness))
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
             for name, reading in readings.items():
-                if trust.weights[name] >= MUCH:
-                    trees = self._grow_whole(X, reading, judged, rng, verbose=verbose)
-                    share = share_put_right(grown[name], trees, labels[judged])
-                    if name == LABELS:
-                        few = whole_share(reading) * (1 - trust.riskiness)
-                        share = max(share, few)
-                    beside[name].append(Companion(share, trees))
-                    n_trees += self._n_whole_trees(reading)
+                if trust.weights[name] < MUCH:
+                    continue
+                trees = self._grow_whole(X, reading, judged, rng, verbose=verbose)
+                n_trees += self._n_whole_trees(reading)
+                if name == AS_NORMAL:
+                    share = share_told_apart(trees, labels[judged])
+                    beside[name].insert(0, Companion(share, trees))
+                    continue
+                share = share_put_right(grown[name], trees, labels[judged])
+                if name == LABELS:
+                    share = max(share, whole_share(reading) * (1 - trust.riskiness))
+                beside[name].append(Companion(share, trees))
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
             *side_by_side(grown, beside, trust.weights), labels[judged], scaler

@@ -238,7 +238,7 @@ class NetworkModel:
     weights : tuple of dict of ndarray
         The states of `SpadeNetwork`s.
     linear_code : bool
-    scaler : MinMaxScaler or QuantileScaler
+    scaler : MinMaxScaler or AsinhScaler
     """
 
     weights: tuple[dict[str, NDArray[np.float32]], ...]

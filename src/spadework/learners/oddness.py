@@ -12,7 +12,6 @@ from spadework.core.pseudo_labels import (
     PseudoLabeler,
     log_scale,
 )
-from spadework.core.scaling import fit_scaler
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
 from spadework.labels import NORMAL, UNLABELED
 from spadework.learners.contract import Floats, GrownReading, Scaler
@@ -32,7 +31,7 @@ class Oddness:
     Attributes
     ----------
     members : Members
-    scaler : MinMaxScaler or QuantileScaler
+    scaler : MinMaxScaler or AsinhScaler
     origin, unit : ndarray of shape (n_members,)
         Lowest score of unlabeled rows by each member, and how far above it their
         median lies: they bring members to one scale.
@@ -77,23 +76,21 @@ def read_one_class(
     oddness = fit_oddness(fitted.members, scaler, X, labels)
     read = {ONE_CLASS: GrownReading(oddness, oddness.score(X[judged]))}
     if (labels == NORMAL).sum() >= MIN_NORMALS:
-        read[UNLIKE_NORMAL] = _read_unlikeness(labeler.one_class, X, labels, judged, rng)
+        read[UNLIKE_NORMAL] = _read_unlikeness(
+            labeler.one_class, scaler, X, labels, judged, rng
+        )
     return read
 
 
 def _read_unlikeness(
     one_class: OneClassModel,
+    scaler: Scaler,
     X: NDArray[np.floating],
     labels: NDArray[np.int8],
     judged: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> GrownReading:
-    """Fit a one-class classifier to labeled normals, and more to score these held out.
-
-    It sees columns as they are, but for their range: the other one-class classifiers see
-    ranks, which do not tell how far out a value lies.
-    """
-    scaler = fit_scaler(X, "minmax", rng)
+    """Fit a one-class classifier to labeled normals, and more to score these held out."""
 
     def fit(rows: NDArray[np.intp]) -> Oddness:
         one_group = np.zeros(len(rows), dtype=np.intp)

@@ -33,7 +33,7 @@ class Perceptrons:
     weights, biases : tuple of ndarray
         One for each layer, of shapes (n_networks, n_in, n_out) and
         (n_networks, 1, n_out).
-    scaler : MinMaxScaler or QuantileScaler
+    scaler : MinMaxScaler or AsinhScaler
     """
 
     columns: Positions
