@@ -497,7 +497,7 @@ def test_with_pseudo_label_weights_unlabeled_rows_say_something(table):
 
 
 def test_pseudo_labels_find_the_kind_of_anomaly_that_nobody_labeled():
-    X, y, _ = mismatch_data(600, seed=0)
+    X, y, _ = mismatch_data(1_500, seed=0)
     fresh, _, truth = mismatch_data(600, seed=1)
     missed = fresh[:, 4:7].mean(axis=1) < -2.5
     rows = missed | (truth == 0)
