@@ -143,6 +143,19 @@ def test_unlabeled_rows_are_taken_for_normal_too_when_only_safe_rows_were_checke
     assert by_heart.weights[AS_NORMAL] == 0
 
 
+def test_agreement_that_other_readings_outweigh_is_not_called_a_contradiction(rows):
+    rng, labels, odd = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=0.5),
+        PSEUDO: made(rng, labels, anomalies=3.0),
+    }
+    trust = weigh_readings(scores, labels, odd)
+    outweighed = replace(trust, weights={**trust.weights, PSEUDO: NEGLIGIBLE})
+    assert trust.agreement > 0.5
+    assert "agree too little to count" in str(outweighed)
+    assert "contradict" in str(replace(outweighed, agreement=0.4))
+
+
 def weight_of_one_class(rows, scores, recall):
     """Weight of one-class scores that rank labeled anomalies that high."""
     rng, labels, odd = rows

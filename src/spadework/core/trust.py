@@ -104,6 +104,11 @@ class Trust:
                 f"suspicious rows were labeled normal; consensus and labels agree "
                 f"({agreement})"
             )
+        if weight <= NEGLIGIBLE and self.agreement > 0.5:
+            return (
+                f"pseudo-labels not used: next to what the labels say, the one-class "
+                f"models agree too little to count ({agreement})"
+            )
         if weight <= NEGLIGIBLE:
             return (
                 f"pseudo-labels not used: the one-class models contradict what the "

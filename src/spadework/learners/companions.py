@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.scaling import PrincipalScaler
-from spadework.core.trust import auc
+from spadework.core.trust import AS_NORMAL, LABELS, auc
 from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import blend_readings
 from spadework.learners.boosted import fit_boosted
@@ -80,6 +80,30 @@ def whole_share(reading: Reading) -> float:
     """Return the share, at least, of trees to the last row in reading labels alone."""
     share = _fewness(reading, SOME_DRAWS)
     return share if share >= LEAST_SLOW else 0.0
+
+
+def share_of_whole(
+    name: str,
+    reading: Reading,
+    plain: GrownReading,
+    whole: GrownReading,
+    labels: NDArray[np.int8],
+    riskiness: float,
+) -> float:
+    """Return the share of trees to the last row in the reading of that name.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_judged,)
+    riskiness : float
+        How far labeled normals look riskier than unlabeled rows.
+    """
+    if name == AS_NORMAL:
+        return share_told_apart(whole, labels)
+    share = share_put_right(plain, whole, labels)
+    if name == LABELS:
+        share = max(share, whole_share(reading) * (1 - riskiness))
+    return share
 
 
 def share_told_apart(whole: GrownReading, labels: NDArray[np.int8]) -> float:

@@ -40,11 +40,9 @@ from spadework.learners.companions import (
     boost_companion,
     fit_companions,
     join,
-    share_put_right,
-    share_told_apart,
+    share_of_whole,
     side_by_side,
     times_surer,
-    whole_share,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
@@ -184,16 +182,14 @@ class ForestLearner(BaseEstimator):
             for name, reading in readings.items():
                 if trust.weights[name] < MUCH:
                     continue
-                trees = self._grow_whole(X, reading, judged, rng, verbose=verbose)
+                whole = self._grow_whole(X, reading, judged, rng, verbose=verbose)
                 n_trees += self._n_whole_trees(reading)
-                if name == AS_NORMAL:
-                    share = share_told_apart(trees, labels[judged])
-                    beside[name].insert(0, Companion(share, trees))
-                    continue
-                share = share_put_right(grown[name], trees, labels[judged])
-                if name == LABELS:
-                    share = max(share, whole_share(reading) * (1 - trust.riskiness))
-                beside[name].append(Companion(share, trees))
+                share = share_of_whole(
+                    name, reading, grown[name], whole, labels[judged], trust.riskiness
+                )
+                # Of unlabeled rows taken for normal, they share with all other models.
+                place = 0 if name == AS_NORMAL else len(beside[name])
+                beside[name].insert(place, Companion(share, whole))
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
             *side_by_side(grown, beside, trust.weights), labels[judged], scaler

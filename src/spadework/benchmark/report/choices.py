@@ -92,7 +92,7 @@ CHOICES = (
         "measured on the cells below once. That scaled values are cut, and brought to "
         "the size that networks learn from, was added after that look, in which "
         "average precision on credit cards had lost 0.1, and all were measured again "
-        "but the network on Covertype.",
+        "but the network on Covertype and credit cards.",
     ),
     Choice(
         "“SPADE, network”",
