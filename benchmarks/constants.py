@@ -55,6 +55,9 @@ def moved_constants() -> Iterator[Moved]:
     for factor in (0.5, 1.5):
         for module, name in (
             (trust, "ONE_CLASS_SHARE"),
+            (trust, "UNJUDGED_SHARE"),
+            (trust, "LEAST_SURE"),
+            (trust, "MOST_SURE"),
             (trust, "NEGLIGIBLE"),
             (scaling, "LIMIT"),
             (readings, "WIDE"),

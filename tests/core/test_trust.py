@@ -12,10 +12,12 @@ from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
     LABELS,
+    LEAST_SURE,
     NEGLIGIBLE,
     ONE_CLASS,
     PSEUDO,
     READINGS,
+    UNJUDGED_SHARE,
     UNLIKE_NORMAL,
     auc,
     weigh_readings,
@@ -257,7 +259,7 @@ def test_without_labeled_anomalies_nothing_contradicts_pseudo_labels(rows):
     suspect = made(rng, labels, odd=odd, hidden=-2.0)
     scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
     trust = weigh_readings(scores, labels, odd)
-    assert trust.weights[PSEUDO] >= 0.5
+    assert trust.weights[PSEUDO] >= 0.25
     assert trust.weights[ONE_CLASS] == 0
     assert "no labeled anomaly can judge them" in str(trust)
 
@@ -268,7 +270,43 @@ def test_without_labeled_anomalies_one_class_scores_count_where_suspects_agree(r
     suspect = made(rng, labels, odd=odd, hidden=3.0)
     scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
     trust = weigh_readings(scores, labels, odd)
-    assert trust.weights[ONE_CLASS] == pytest.approx(trust.weights[PSEUDO] / 2)
+    assert trust.weights[ONE_CLASS] == pytest.approx(trust.weights[PSEUDO])
+
+
+def suspicion(rng, n_normals, shift):
+    """Weight of suspects beside pseudo-labels, and the evidence it rests on."""
+    labels = np.repeat([0, -1], [n_normals, 2_000]).astype(np.int8)
+    scores = {AS_SUSPECT: made(rng, labels, normals=-shift), PSEUDO: made(rng, labels)}
+    trust = weigh_readings(scores, labels, np.zeros(len(labels), dtype=bool))
+    return trust.weights[AS_SUSPECT] / trust.weights[PSEUDO]
+
+
+def test_suspects_count_more_where_many_normals_are_labeled(rows):
+    rng, _, _ = rows
+    few, many = (suspicion(rng, n_normals, shift=0.2) for n_normals in (20, 2_000))
+    assert many > 2 * few
+
+
+def test_suspects_count_as_far_as_they_rank_anomalies_like_the_best_reading(rows):
+    rng, labels, odd = rows
+    best = made(rng, labels, anomalies=3.0)
+    behind = made(rng, labels, anomalies=0.7)
+    weights = [
+        weigh_readings({LABELS: best, AS_SUSPECT: suspect}, labels, odd).weights
+        for suspect in (best, behind)
+    ]
+    assert weights[0][AS_SUSPECT] > 0.25
+    assert weights[1][AS_SUSPECT] < 0.1
+
+
+def test_suspects_that_cannot_be_told_from_normals_count_little_and_not_nothing(rows):
+    rng, _, _ = rows
+    assert suspicion(rng, 2_000, shift=-0.1) == pytest.approx(LEAST_SURE / UNJUDGED_SHARE)
+
+
+def test_suspects_that_differ_from_normals_by_more_than_anomalies_do_not_count(rows):
+    rng, _, _ = rows
+    assert suspicion(rng, 2_000, shift=3.0) < 0.03
 
 
 def test_without_odd_rows_there_is_no_agreement(rows):

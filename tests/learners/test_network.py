@@ -9,6 +9,7 @@ from spadework import SPADE, NetworkLearner
 from spadework.core.trust import READINGS
 from spadework.errors import InputError
 from spadework.learners.blend import BlendedModel
+from spadework.learners.directions import ScaledScorer
 from spadework.learners.network import MAX_NETWORKS, ROW_BUDGET, NetworkModel
 
 
@@ -78,6 +79,12 @@ def test_networks_are_judged_beside_every_reading_the_labels_allow(setting, read
     detector = fit(X, in_setting(y, setting))
     assert set(detector.trust_.weights) == readings
     assert sum(detector.trust_.weights.values()) == pytest.approx(1)
+
+
+def test_linear_models_count_beside_small_networks_that_draw_few_rows():
+    X, y, _ = mismatch_data(300, seed=0)
+    scorers = [reading.scorer for reading in fit(X, y).model_.readings]
+    assert any(isinstance(scorer, ScaledScorer) for scorer in scorers)
 
 
 def test_without_unlabeled_rows_there_is_nothing_to_judge():

@@ -31,6 +31,13 @@ count in full; at 0.5 they do not count."""
 ONE_CLASS_SHARE = 0.5
 """Weight of one-class scores themselves, where what they teach weighs 1."""
 
+UNJUDGED_SHARE = 0.5
+"""Weight of pseudo-labels where no anomaly is labeled that could judge them."""
+
+LEAST_SURE, MOST_SURE = 0.5, 4.0
+"""Weight, at least and at most, of setting unlabeled rows against labeled normals; it is
+1 where the two are told apart by one standard error."""
+
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest scores."""
 
@@ -139,12 +146,14 @@ def weigh_readings(
     labeled normals look riskier, only suspicious rows were checked: what labeled normals
     teach by pseudo-labels or alone gives way, and so do labels alone as far as they rank
     low what reading unlabeled rows as normal finds odd. Setting unlabeled rows against
-    labeled normals counts as far as the two can hardly be told apart, since then only
-    anomalies can differ. Pseudo-labels and one-class scores count as far as the other
-    readings, too, rank high what the one-class classifiers find odd; pseudo-labels count
-    in full where no anomaly is labeled, or nothing can be compared. Where few readings
-    are left since labeled normals look risky, one-class scores must also rank labeled
-    anomalies as the best of the others does.
+    labeled normals counts the more the surer the two can be told apart, as many labels
+    let them be, and the less the better they can: then they differ by more than by
+    anomalies. It must also rank labeled anomalies as the best of those that learn from
+    them does. Pseudo-labels and one-class scores count as far as the other readings,
+    too, rank high what the one-class classifiers find odd; pseudo-labels count by half
+    where no anomaly is labeled, or nothing can be compared. Where few readings are left
+    since labeled normals look risky, one-class scores must also rank labeled anomalies
+    as the best of the others does.
 
     Parameters
     ----------
@@ -164,6 +173,8 @@ def weigh_readings(
         name: 1.0 if each.recall is None else _gini(each.recall)
         for name, each in evidence.items()
     }
+    others = {name: scores[name] for name in scores if name not in BY_CONSENSUS}
+    recalls = [evidence[name].recall for name in others]
     riskiness = 0.0
     if LABELS in scores and AS_NORMAL in scores:
         shift = evidence[AS_NORMAL].shift
@@ -176,16 +187,16 @@ def weigh_readings(
         believed[LABELS] *= max(1 - riskiness, 0.0 if consent is None else _gini(consent))
         believed[AS_NORMAL] *= max(riskiness, safety) if doubt_shift else riskiness
     if AS_SUSPECT in scores and doubt_shift:
-        shift = evidence[AS_SUSPECT].shift
-        believed[AS_SUSPECT] *= 1.0 if shift is None else 1 - _gini(shift)
-    others = {name: scores[name] for name in scores if name not in BY_CONSENSUS}
+        recall, shift = evidence[AS_SUSPECT]
+        believed[AS_SUSPECT] *= _suspicion(shift, labels) * (1 - _lag(recall, recalls))
     agreement = _agreement(others, believed, labels, odd)
     belief = 0.0 if agreement is None else _belief(agreement)
     if PSEUDO in scores:
         can_be_judged = agreement is not None and (labels == ANOMALY).any()
-        believed[PSEUDO] = (belief if can_be_judged else 1.0) * (1 - riskiness)
+        judgement = belief if can_be_judged else UNJUDGED_SHARE
+        believed[PSEUDO] = judgement * (1 - riskiness)
     if ONE_CLASS in scores:
-        lag = _lag(evidence[ONE_CLASS].recall, [evidence[name].recall for name in others])
+        lag = _lag(evidence[ONE_CLASS].recall, recalls)
         believed[ONE_CLASS] = ONE_CLASS_SHARE * belief * (1 - riskiness * lag)
     if UNLIKE_NORMAL in scores:
         believed[UNLIKE_NORMAL] = ONE_CLASS_SHARE * belief * max(0.0, 1 - 2 * riskiness)
@@ -242,6 +253,21 @@ def _agreement(
 def _belief(agreement: float) -> float:
     """Map an agreement to 0 .. 1, rising from 0.5 to full agreement."""
     return float(np.clip((agreement - 0.5) / (FULL_AGREEMENT - 0.5), 0, 1))
+
+
+def _suspicion(shift: float | None, labels: Labels) -> float:
+    """How far setting unlabeled rows against labeled normals can be relied on.
+
+    In standard errors of the AUC with which the two are told apart, within limits, and
+    less the larger that AUC is: few rows are anomalies, and what tells most of the
+    unlabeled rows from labeled normals is how these were chosen.
+    """
+    if shift is None:
+        return 1.0
+    n_normals, n_unlabeled = ((labels == kind).sum() for kind in (NORMAL, UNLABELED))
+    error = np.sqrt((1 / n_normals + 1 / n_unlabeled) / 12)
+    sureness = np.clip((shift - 0.5) / error, LEAST_SURE, MOST_SURE)
+    return float(sureness) * (1 - _gini(shift)) ** 2
 
 
 def _lag(recall: float | None, others: Sequence[float | None]) -> float:

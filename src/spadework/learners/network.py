@@ -1,7 +1,8 @@
 """The network learner: Algorithm 1 with encoder, predictor and projection head.
 
 What it has learnt counts as far as held-out labels speak for its pseudo-labels, as one
-of the readings of the unlabeled rows; small networks learn the others.
+of the readings of the unlabeled rows; small networks learn the others, and linear models
+stand beside these where there are few rows to draw.
 
 Importing torch takes seconds, so it loads when a network is trained or scored and
 not with this module.
@@ -22,6 +23,7 @@ from spadework.learners.blend import (
     blend_readings,
     judge_readings,
 )
+from spadework.learners.companions import fit_companions, join, side_by_side
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.oddness import read_one_class
 from spadework.learners.perceptrons import learn_reading
@@ -138,10 +140,16 @@ class NetworkLearner(BaseEstimator):
         # Not on the code, which has learnt the labels: consensus there agrees with them.
         fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
-        trust = judge_readings(grown, labels[judged], grown[ONE_CLASS].held_out)
+        linear = fit_companions(X, labels, judges, scaler, judged, rng)
+        beside = {name: [companion] for name, companion in linear.items()}
+        joined = {
+            name: join(each, beside.get(name, ()), labels[judged], scaler)
+            for name, each in grown.items()
+        }
+        trust = judge_readings(joined, labels[judged], grown[ONE_CLASS].held_out)
         scores = np.full(len(X), np.nan)
         model, scores[judged] = blend_readings(
-            grown, trust.weights, labels[judged], scaler
+            *side_by_side(grown, beside, trust.weights), labels[judged], scaler
         )
         return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
 
