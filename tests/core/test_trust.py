@@ -256,10 +256,10 @@ def test_pseudo_labels_that_the_labels_confirm_count_in_full(rows):
 def test_without_labeled_anomalies_nothing_contradicts_pseudo_labels(rows):
     rng, labels, odd = rows
     labels = np.where(labels == 1, np.int8(-1), labels)
-    suspect = made(rng, labels, odd=odd, hidden=-2.0)
+    suspect = made(rng, labels, normals=-0.9, odd=odd, hidden=-2.0)
     scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
     trust = weigh_readings(scores, labels, odd)
-    assert trust.weights[PSEUDO] >= 0.25
+    assert trust.weights[PSEUDO] >= 0.2
     assert trust.weights[ONE_CLASS] == 0
     assert "no labeled anomaly can judge them" in str(trust)
 
@@ -267,10 +267,21 @@ def test_without_labeled_anomalies_nothing_contradicts_pseudo_labels(rows):
 def test_without_labeled_anomalies_one_class_scores_count_where_suspects_agree(rows):
     rng, labels, odd = rows
     labels = np.where(labels == 1, np.int8(-1), labels)
-    suspect = made(rng, labels, odd=odd, hidden=3.0)
+    suspect = made(rng, labels, normals=-0.6, odd=odd, hidden=3.0)
     scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
     trust = weigh_readings(scores, labels, odd)
     assert trust.weights[ONE_CLASS] == pytest.approx(trust.weights[PSEUDO])
+
+
+def test_suspects_that_cannot_be_relied_on_do_not_dismiss_one_class_scores(rows):
+    rng, labels, odd = rows
+    labels = np.where(labels == 1, np.int8(-1), labels)
+    suspect = made(rng, labels, normals=-6.0, odd=odd, hidden=-2.0)
+    scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
+    trust = weigh_readings(scores, labels, odd)
+    assert trust.agreement < 0.5
+    half = trust.weights[PSEUDO] / 2
+    assert trust.weights[ONE_CLASS] == pytest.approx(half, rel=1e-3)
 
 
 def suspicion(rng, n_normals, shift):

@@ -32,7 +32,8 @@ ONE_CLASS_SHARE = 0.5
 """Weight of one-class scores themselves, where what they teach weighs 1."""
 
 UNJUDGED_SHARE = 0.5
-"""Weight of pseudo-labels where no anomaly is labeled that could judge them."""
+"""Weight of pseudo-labels where no anomaly is labeled that could judge them; and of
+one-class scores there, as far as suspects cannot be relied on to do so."""
 
 LEAST_SURE, MOST_SURE = 0.5, 4.0
 """Weight, at least and at most, of setting unlabeled rows against labeled normals; it is
@@ -151,7 +152,8 @@ def weigh_readings(
     anomalies. It must also rank labeled anomalies as the best of those that learn from
     them does. Pseudo-labels and one-class scores count as far as the other readings,
     too, rank high what the one-class classifiers find odd; pseudo-labels count by half
-    where no anomaly is labeled, or nothing can be compared. Where few readings are left
+    where no anomaly is labeled, or nothing can be compared, and so do one-class scores
+    as far as suspects cannot be relied on to judge them. Where few readings are left
     since labeled normals look risky, one-class scores must also rank labeled anomalies
     as the best of the others does.
 
@@ -191,8 +193,12 @@ def weigh_readings(
         believed[AS_SUSPECT] *= _suspicion(shift, labels) * (1 - _lag(recall, recalls))
     agreement = _agreement(others, believed, labels, odd)
     belief = 0.0 if agreement is None else _belief(agreement)
+    has_anomalies = (labels == ANOMALY).any()
+    if not has_anomalies:
+        sureness = min(1.0, believed.get(AS_SUSPECT, 0.0))
+        belief = sureness * belief + (1 - sureness) * UNJUDGED_SHARE
     if PSEUDO in scores:
-        can_be_judged = agreement is not None and (labels == ANOMALY).any()
+        can_be_judged = has_anomalies and agreement is not None
         judgement = belief if can_be_judged else UNJUDGED_SHARE
         believed[PSEUDO] = judgement * (1 - riskiness)
     if ONE_CLASS in scores:
