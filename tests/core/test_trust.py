@@ -253,39 +253,36 @@ def test_pseudo_labels_that_the_labels_confirm_count_in_full(rows):
     assert "pseudo-labels used at weight 0.50" in str(trust)
 
 
-def test_without_labeled_anomalies_nothing_contradicts_pseudo_labels(rows):
+def weigh_without_anomalies(rows, *, normals, hidden):
+    """Weigh readings where suspects shift labeled normals and odd rows that far."""
     rng, labels, odd = rows
     labels = np.where(labels == 1, np.int8(-1), labels)
-    suspect = made(rng, labels, normals=-0.9, odd=odd, hidden=-2.0)
+    suspect = made(rng, labels, normals=normals, odd=odd, hidden=hidden)
     scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
-    trust = weigh_readings(scores, labels, odd)
+    return weigh_readings(scores, labels, odd)
+
+
+def test_without_labeled_anomalies_nothing_contradicts_pseudo_labels(rows):
+    trust = weigh_without_anomalies(rows, normals=-0.9, hidden=-2.0)
     assert trust.weights[PSEUDO] >= 0.2
     assert trust.weights[ONE_CLASS] == 0
     assert "no labeled anomaly can judge them" in str(trust)
 
 
 def test_without_labeled_anomalies_one_class_scores_count_where_suspects_agree(rows):
-    rng, labels, odd = rows
-    labels = np.where(labels == 1, np.int8(-1), labels)
-    suspect = made(rng, labels, normals=-0.6, odd=odd, hidden=3.0)
-    scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
-    trust = weigh_readings(scores, labels, odd)
+    trust = weigh_without_anomalies(rows, normals=-0.6, hidden=3.0)
     assert trust.weights[ONE_CLASS] == pytest.approx(trust.weights[PSEUDO])
 
 
 def test_suspects_that_cannot_be_relied_on_do_not_dismiss_one_class_scores(rows):
-    rng, labels, odd = rows
-    labels = np.where(labels == 1, np.int8(-1), labels)
-    suspect = made(rng, labels, normals=-6.0, odd=odd, hidden=-2.0)
-    scores = {AS_SUSPECT: suspect, PSEUDO: made(rng, labels), ONE_CLASS: suspect}
-    trust = weigh_readings(scores, labels, odd)
+    trust = weigh_without_anomalies(rows, normals=-6.0, hidden=-2.0)
     assert trust.agreement < 0.5
     half = trust.weights[PSEUDO] / 2
     assert trust.weights[ONE_CLASS] == pytest.approx(half, rel=1e-3)
 
 
 def suspicion(rng, n_normals, shift):
-    """Weight of suspects beside pseudo-labels, and the evidence it rests on."""
+    """Weight of suspects, where that of pseudo-labels is one."""
     labels = np.repeat([0, -1], [n_normals, 2_000]).astype(np.int8)
     scores = {AS_SUSPECT: made(rng, labels, normals=-shift), PSEUDO: made(rng, labels)}
     trust = weigh_readings(scores, labels, np.zeros(len(labels), dtype=bool))

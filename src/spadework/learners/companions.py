@@ -251,12 +251,14 @@ def join(
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
 ) -> GrownReading:
-    """Let a reading and the models beside it speak as one.
+    """Let a reading and the models beside it, if any, speak as one.
 
     Parameters
     ----------
     labels : ndarray of shape (n_judged,)
     """
+    if not beside:
+        return reading
     both = side_by_side({"": reading}, {"": beside}, {"": 1.0})
     return GrownReading(*blend_readings(*both, labels, scaler))
 

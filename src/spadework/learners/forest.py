@@ -160,10 +160,8 @@ class ForestLearner(BaseEstimator):
             oddness = one_class[ONE_CLASS].held_out
             grown |= {name: one_class[name] for name in one_class if self._wants(name)}
         joined = {
-            name: join(trees, beside[name], labels[judged], scaler)
-            if beside.get(name)
-            else trees
-            for name, trees in grown.items()
+            name: join(each, beside.get(name, ()), labels[judged], scaler)
+            for name, each in grown.items()
         }
         trust = self._weigh(joined, labels[judged], oddness)
         n_trees = sum(map(self._n_trees, readings.values()))
