@@ -55,6 +55,7 @@ def moved_constants() -> Iterator[Moved]:
     for factor in (0.5, 1.5):
         for module, name in (
             (trust, "ONE_CLASS_SHARE"),
+            (trust, "CONFIRMED"),
             (trust, "UNJUDGED_SHARE"),
             (trust, "LEAST_SURE"),
             (trust, "MOST_SURE"),

@@ -11,10 +11,12 @@ from sklearn.metrics import roc_auc_score
 from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
+    CONFIRMED,
     LABELS,
     LEAST_SURE,
     NEGLIGIBLE,
     ONE_CLASS,
+    ONE_CLASS_SHARE,
     PSEUDO,
     READINGS,
     UNJUDGED_SHARE,
@@ -165,29 +167,31 @@ def weight_of_one_class(rows, scores, recall):
     return weigh_readings(scores, labels, odd).weights[ONE_CLASS]
 
 
-def test_where_normals_look_risky_one_class_scores_must_rank_labeled_anomalies_high(rows):
+@pytest.mark.parametrize(("normals", "most"), [(0.0, CONFIRMED), (9.0, 1.0)])
+def test_one_class_scores_count_as_far_as_they_rank_labeled_anomalies(
+    rows, normals, most
+):
     rng, labels, odd = rows
-    risky = made(rng, labels, anomalies=5.0, normals=9.0, odd=odd, hidden=3.0)
-    scores = {LABELS: risky, AS_NORMAL: risky}
+    seen = made(rng, labels, anomalies=5.0, normals=normals, odd=odd, hidden=3.0)
+    scores = {LABELS: seen, AS_NORMAL: seen}
     weights = [weight_of_one_class(rows, scores, recall) for recall in (0.0, 1.0, 5.0)]
     assert weights[0] < 0.02
     assert weights[0] < weights[1] < weights[2]
-    assert weights[2] == pytest.approx(0.2, abs=0.01)
-
-
-def test_with_fair_normals_one_class_scores_count_by_agreement_alone(rows):
-    rng, labels, odd = rows
-    scores = {LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=3.0)}
-    weights = [weight_of_one_class(rows, scores, recall) for recall in (0.0, 5.0)]
-    assert weights[0] == pytest.approx(weights[1])
+    others = 1 - weights[2]
+    n_believed = 1 if normals == 0 else 2  # fair normals: unlabeled rows are no normals
+    expected = most * ONE_CLASS_SHARE / n_believed
+    assert weights[2] / others == pytest.approx(expected, rel=0.1)
 
 
 def test_being_unlike_labeled_normals_counts_as_one_class_scores_do(rows):
     rng, labels, odd = rows
     seen = made(rng, labels, anomalies=3.0, odd=odd, hidden=3.0)
-    scores = {LABELS: seen, ONE_CLASS: seen, UNLIKE_NORMAL: made(rng, labels)}
+    scores = {LABELS: seen, ONE_CLASS: seen, UNLIKE_NORMAL: seen}
     weights = weigh_readings(scores, labels, odd).weights
     assert weights[UNLIKE_NORMAL] == weights[ONE_CLASS] > 0.2
+    behind = {**scores, UNLIKE_NORMAL: made(rng, labels, anomalies=1.0)}
+    weights = weigh_readings(behind, labels, odd).weights
+    assert weights[UNLIKE_NORMAL] < weights[ONE_CLASS]
     contradicted = weigh_readings(scores, labels, ~odd).weights
     assert contradicted[UNLIKE_NORMAL] == contradicted[ONE_CLASS] == 0
 

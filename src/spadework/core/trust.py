@@ -31,6 +31,10 @@ count in full; at 0.5 they do not count."""
 ONE_CLASS_SHARE = 0.5
 """Weight of one-class scores themselves, where what they teach weighs 1."""
 
+CONFIRMED = 1.5
+"""How many times as much they count where they rank labeled anomalies as the best of the
+readings does that learn from these, and labeled normals do not look risky."""
+
 UNJUDGED_SHARE = 0.5
 """Weight of pseudo-labels where no anomaly is labeled that could judge them; and of
 one-class scores there, as far as suspects cannot be relied on to do so."""
@@ -149,13 +153,13 @@ def weigh_readings(
     low what reading unlabeled rows as normal finds odd. Setting unlabeled rows against
     labeled normals counts the more the surer the two can be told apart, as many labels
     let them be, and the less the better they can: then they differ by more than by
-    anomalies. It must also rank labeled anomalies as the best of those that learn from
-    them does. Pseudo-labels and one-class scores count as far as the other readings,
+    anomalies. Pseudo-labels and one-class scores count as far as the other readings,
     too, rank high what the one-class classifiers find odd; pseudo-labels count by half
     where no anomaly is labeled, or nothing can be compared, and so do one-class scores
-    as far as suspects cannot be relied on to judge them. Where few readings are left
-    since labeled normals look risky, one-class scores must also rank labeled anomalies
-    as the best of the others does.
+    as far as suspects cannot be relied on to judge them. Suspects and one-class scores
+    learn nothing from labeled anomalies: they count as far as they rank these like the
+    best of the readings that do, and one-class scores that do so count more, unless
+    labeled normals look risky.
 
     Parameters
     ----------
@@ -201,11 +205,14 @@ def weigh_readings(
         can_be_judged = has_anomalies and agreement is not None
         judgement = belief if can_be_judged else UNJUDGED_SHARE
         believed[PSEUDO] = judgement * (1 - riskiness)
-    if ONE_CLASS in scores:
-        lag = _lag(evidence[ONE_CLASS].recall, recalls)
-        believed[ONE_CLASS] = ONE_CLASS_SHARE * belief * (1 - riskiness * lag)
+    for name in (ONE_CLASS, UNLIKE_NORMAL):
+        if name in scores:
+            believed[name] = ONE_CLASS_SHARE * belief
+            if has_anomalies:
+                lag = _lag(evidence[name].recall, recalls)
+                believed[name] *= CONFIRMED ** (1 - riskiness) * (1 - lag)
     if UNLIKE_NORMAL in scores:
-        believed[UNLIKE_NORMAL] = ONE_CLASS_SHARE * belief * max(0.0, 1 - 2 * riskiness)
+        believed[UNLIKE_NORMAL] *= max(0.0, 1 - 2 * riskiness)
     return Trust(_shares(believed), evidence, agreement, riskiness)
 
 
