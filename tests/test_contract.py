@@ -49,6 +49,10 @@ def isolation_forest(**parameters):
     return forest(one_class="isolation_forest", n_members=2, **parameters)
 
 
+def neighbours(**parameters):
+    return forest(one_class="neighbours", **parameters)
+
+
 def svm(**parameters):
     return forest(one_class="svm", **parameters)
 
@@ -125,6 +129,7 @@ DETECTORS = {
     network: ("PNU", "PU", "NU"),
     paper: ("PNU", "PU", "NU"),
     isolation_forest: ("PNU", "PU", "NU"),
+    neighbours: ("PNU", "PU", "NU"),
     svm: ("PNU", "PU", "NU"),
     supervised: ("PNU",),
     negative_supervised: ("PNU", "PU"),

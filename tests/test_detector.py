@@ -87,7 +87,9 @@ def test_pseudo_label_needs_a_fit(table):
         SPADE().pseudo_label(table[0])
 
 
-@pytest.mark.parametrize("one_class", ["gaussian", "isolation_forest", "svm"])
+@pytest.mark.parametrize(
+    "one_class", ["gaussian", "neighbours", "isolation_forest", "svm"]
+)
 def test_pseudo_label_repeats_the_pseudo_labels_of_training(table, one_class):
     X, y, _ = table
     detector = forest(one_class=one_class, n_members=3).fit(X, y)

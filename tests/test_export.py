@@ -55,6 +55,7 @@ KINDS = {
     "isolation_forest_minmax": lambda: forest(
         one_class="isolation_forest", scaling="minmax"
     ).fit(X, in_setting(Y, "NU")),
+    "neighbours": lambda: forest(one_class="neighbours").fit(X, Y),
     "svm": lambda: forest(one_class="svm", n_members=2).fit(X, Y),
     "one_reading": lambda: forest(
         learner=ForestLearner(n_trees=3, readings=["as_normal"])

@@ -43,6 +43,8 @@ def model(kind="forest"):
     X, y, truth = mismatch_data(120, seed=0)
     if kind == "isolation_forest":
         return small(one_class="isolation_forest", n_members=2).fit(X, y)
+    if kind == "neighbours":
+        return small(one_class="neighbours", n_members=2).fit(X, y)
     if kind == "svm":
         return small(one_class="svm", n_members=2).fit(X, y)
     if kind == "network":
@@ -79,6 +81,7 @@ KINDS = (
     "judged_network",
     "paper",
     "isolation_forest",
+    "neighbours",
     "svm",
     "named",
     "fully_labeled",
@@ -279,7 +282,9 @@ def test_parameters_come_back_with_value_and_type(changes, tmp_path):
 # Nothing in a file is executed
 
 
-@pytest.mark.parametrize("kind", ["forest", "network", "isolation_forest", "svm"])
+@pytest.mark.parametrize(
+    "kind", ["forest", "network", "isolation_forest", "neighbours", "svm"]
+)
 def test_loading_needs_no_pickle(kind, path, monkeypatch):
     save(model(kind), path)
 

@@ -63,7 +63,7 @@ class SPADE(AnomalyDetector):
     learner : "forest", "network" or a learner object
         What learns from labels and pseudo-labels. Pass a `ForestLearner` or a
         `NetworkLearner` to set its own parameters.
-    one_class : "gaussian", "isolation_forest", "svm" or an object
+    one_class : "gaussian", "neighbours", "isolation_forest", "svm" or an object
         The one-class classifier. An object needs ``fit(X)`` and ``score(X)``
         (higher is more anomalous) or scikit-learn's ``score_samples(X)``.
     n_members : int

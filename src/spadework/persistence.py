@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spadework.core.gaussian import GaussianEnsemble
+from spadework.core.neighbours import NearestNeighbours
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels, Thresholds
 from spadework.core.scaling import AsinhScaler, MinMaxScaler
 from spadework.core.trees import FlatForest
@@ -66,6 +67,7 @@ _RECORDS: dict[str, type[Any]] = {
         LabelCensus,
         LinearScorer,
         MinMaxScaler,
+        NearestNeighbours,
         NetworkModel,
         NumberColumn,
         Oddness,

@@ -42,7 +42,9 @@ def normal_rows(n, n_labeled, n_columns=20):
     return X, np.where(np.arange(n) < n_labeled, NORMAL, UNLABELED).astype(np.int8)
 
 
-@pytest.mark.parametrize("one_class", ["gaussian", "isolation_forest", "svm"])
+@pytest.mark.parametrize(
+    "one_class", ["gaussian", "neighbours", "isolation_forest", "svm"]
+)
 def test_labeled_normals_score_as_other_normal_rows_do(one_class):
     X, labels = normal_rows(900, 100)
     held_out = read(X, labels, one_class)[UNLIKE_NORMAL].held_out

@@ -211,14 +211,14 @@ def test_a_users_model_is_left_as_it_was(model):
     assert all(fitted is not model for fitted in members.models)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "isolation_forest", "svm"])
+@pytest.mark.parametrize("name", ["gaussian", "neighbours", "isolation_forest", "svm"])
 def test_rows_far_from_all_others_score_higher_than_the_middle(name):
     X, groups, _ = random_rows(0)
     middle, far = members_of(name, X, groups).score(np.array([[0.0] * 4, [50.0] * 4]))
     assert (far > middle).all()
 
 
-@pytest.mark.parametrize("name", ["gaussian", "isolation_forest", "svm"])
+@pytest.mark.parametrize("name", ["gaussian", "neighbours", "isolation_forest", "svm"])
 def test_left_out_rows_change_no_member(name):
     X, groups, new = random_rows(0)
     kept = groups != LEFT_OUT
@@ -229,7 +229,7 @@ def test_left_out_rows_change_no_member(name):
 
 @pytest.mark.parametrize("model", ["gausian", None, 3, ONLY_FITS, ONLY_SCORES])
 def test_what_cannot_be_fitted_or_score_is_refused_with_the_choices(model):
-    message = r"'gaussian', 'isolation_forest', 'svm' or an object with fit\(X\)"
+    message = r"'neighbours', 'isolation_forest', 'svm' or an object with fit\(X\)"
     with pytest.raises(InputError, match=message):
         make_one_class(model)
 

@@ -23,7 +23,7 @@ class OneClass(Baseline):
 
     Parameters
     ----------
-    model : "gaussian", "isolation_forest", "svm" or an object
+    model : "gaussian", "neighbours", "isolation_forest", "svm" or an object
     unlabeled : "ignore" or "normal"
         "normal" makes it the paper's negative OCC: only labeled anomalies are
         left out.

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from spadework.core.curves import Curve
 from spadework.core.gaussian import GaussianEnsemble, whiten
+from spadework.core.neighbours import SAME, NearestNeighbours, linear_form
 from spadework.core.pseudo_labels import Members, whole_unit
 from spadework.core.scaling import LIMIT, SPREAD, MinMaxScaler
 from spadework.core.trees import FlatForest
@@ -160,14 +161,16 @@ def _add_members(graph: Graph, members: Members, cells: str) -> str:
     """Score scaled rows by every member, (batch, n_members)."""
     if isinstance(members, GaussianEnsemble):
         return _add_gaussians(graph, members, cells)
+    if isinstance(members, NearestNeighbours):
+        return _add_neighbours(graph, members, cells)
     if isinstance(members, IsolationForestMembers):
         return _add_isolation_forests(graph, members, cells)
     if isinstance(members, SVMMembers):
         return _add_svms(graph, members, cells)
     raise ExportError(
         "one-class classifiers of your own cannot be exported; fit with "
-        "one_class='gaussian', 'isolation_forest' or 'svm', or leave the reading "
-        "'one_class' out of ForestLearner(readings=...)"
+        "one_class='gaussian', 'neighbours', 'isolation_forest' or 'svm', or leave the "
+        "reading 'one_class' out of ForestLearner(readings=...)"
     )
 
 
@@ -181,6 +184,25 @@ def _add_gaussians(graph: Graph, ensemble: GaussianEnsemble, cells: str) -> str:
         lengths.append(graph.add("ReduceSumSquare", white, np.array([1])))
     lengths = graph.add("Concat", *lengths, axis=1)
     return graph.add("Div", graph.add("Add", lengths, log_norms), 2.0)
+
+
+def _add_neighbours(graph: Graph, neighbours: NearestNeighbours, cells: str) -> str:
+    """Mean distances to the nearest row of a draw; one member at a time."""
+    n_members, n_draws, n_points, _ = neighbours.points.shape
+    squares = graph.add("ReduceSumSquare", cells, np.array([1]))
+    means = []
+    for directions, lengths in zip(
+        *(np.split(part, n_members, axis=-1) for part in linear_form(neighbours)),
+        strict=True,
+    ):
+        others = graph.add("Add", graph.add("MatMul", cells, directions), lengths)
+        draws = graph.add("Reshape", others, np.array([-1, n_draws, n_points]))
+        nearest = graph.add("ReduceMin", draws, np.array([2]), keepdims=0)
+        nearest = graph.add("Add", nearest, squares)
+        apart = graph.add("GreaterOrEqual", nearest, SAME)
+        distances = graph.add("Sqrt", graph.add("Where", apart, nearest, 0.0))
+        means.append(_add_mean(graph, distances))
+    return graph.add("Concat", *means, axis=1)
 
 
 def _add_isolation_forests(

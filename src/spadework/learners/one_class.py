@@ -1,4 +1,4 @@
-"""The exchangeable one-class classifier: Gaussian, isolation forest, SVM, yours.
+"""The exchangeable one-class classifier: Gaussian, neighbours, forest, SVM, yours.
 
 Fitted members are plain arrays wherever the model is one of ours, so that a
 pseudo-labeler can be saved and can label new rows after loading.
@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import OneClassSVM
 
 from spadework.core.gaussian import SHARED, GaussianEnsemble, fit_gaussians
+from spadework.core.neighbours import NearestNeighbours, draw_neighbours
 from spadework.core.pseudo_labels import OneClassModel
 from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
@@ -37,6 +38,16 @@ class GaussianOneClass:
     ) -> GaussianEnsemble:
         """Fit all Gaussians at once."""
         return fit_gaussians(X, groups)
+
+
+class NeighboursOneClass:
+    """Distances to the nearest of a few rows, averaged over many draws."""
+
+    def fit_members(
+        self, X: Rows, groups: Groups, rng: np.random.Generator
+    ) -> NearestNeighbours:
+        """Draw the rows that each member measures distances to."""
+        return draw_neighbours(_member_rows(X, groups), rng)
 
 
 class IsolationForestOneClass:
@@ -126,8 +137,8 @@ class CustomOneClass:
         scores = hasattr(model, "score_samples") or hasattr(model, "score")
         if isinstance(model, type) or not (hasattr(model, "fit") and scores):
             raise InputError(
-                f"one_class must be 'gaussian', 'isolation_forest', 'svm' or an object "
-                f"with fit(X) and score(X); got {model!r}"
+                f"one_class must be 'gaussian', 'neighbours', 'isolation_forest', 'svm' "
+                f"or an object with fit(X) and score(X); got {model!r}"
             )
         self.model = model
 
@@ -171,6 +182,7 @@ class CustomMembers:
 
 _BY_NAME = {
     "gaussian": GaussianOneClass,
+    "neighbours": NeighboursOneClass,
     "isolation_forest": IsolationForestOneClass,
     "svm": SVMOneClass,
 }

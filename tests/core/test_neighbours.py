@@ -1,0 +1,103 @@
+"""Distances to the nearest of a few rows, against one row at a time."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.metrics import roc_auc_score
+
+from spadework.core import neighbours
+from spadework.core.neighbours import N_DRAWS, NearestNeighbours, draw_neighbours
+from spadework.errors import InputError
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def naive_scores(points, X):
+    """Average the distance to the nearest row, draw after draw."""
+    columns = []
+    for member in points:
+        distances = [cdist(X, draw).min(axis=1) for draw in member]
+        columns.append(np.mean(distances, axis=0))
+    return np.stack(columns, axis=1)
+
+
+def random_parts(seed, n_members=3):
+    """The rows of every member, and new rows; many more than a chunk holds."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        rng.normal(size=(rng.integers(1, 90), 4)).astype(np.float32)
+        for _ in range(n_members)
+    ]
+    return rng, parts, rng.normal(size=(50, 4)).astype(np.float32) * 2
+
+
+@given(seeds, st.integers(1, 3))
+@settings(deadline=None, max_examples=40)
+def test_scores_are_mean_distances_to_the_nearest_row_of_every_draw(seed, n_members):
+    rng, parts, new = random_parts(seed, n_members)
+    fitted = draw_neighbours(parts, rng)
+    naive = naive_scores(fitted.points, new.astype(np.float64))
+    np.testing.assert_allclose(fitted.score(new), naive, atol=1e-6)
+
+
+@given(seeds)
+@settings(deadline=None, max_examples=20)
+def test_draws_are_rows_of_their_member_and_hold_none_twice(seed):
+    rng, parts, _ = random_parts(seed)
+    fitted = draw_neighbours(parts, rng)
+    n_members, n_draws, n_points, _ = fitted.points.shape
+    assert n_members * n_draws >= N_DRAWS
+    assert n_points == min(neighbours.N_POINTS, *map(len, parts))
+    for rows, draws in zip(parts, fitted.points, strict=True):
+        known = {tuple(row) for row in rows.astype(np.float64)}
+        for draw in draws:
+            drawn = [tuple(row) for row in draw]
+            assert set(drawn) <= known
+            assert len(set(drawn)) == n_points
+
+
+def test_a_row_is_scored_alone_as_among_others(monkeypatch):
+    rng, parts, new = random_parts(0)
+    fitted = draw_neighbours(parts, rng)
+    together = fitted.score(new)
+    alone = np.concatenate([fitted.score(row[None]) for row in new])
+    np.testing.assert_allclose(alone, together, rtol=1e-12)
+    monkeypatch.setattr(neighbours, "_CHUNK_ROWS", 7)
+    np.testing.assert_allclose(fitted.score(new), together, rtol=1e-12)
+
+
+def test_a_row_that_every_draw_holds_lies_at_no_distance():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(20, 6)).astype(np.float32) * 3
+    fitted = draw_neighbours([rows], rng)
+    assert (fitted.score(rows) == 0).all()
+
+
+def test_rows_between_clusters_score_higher_than_rows_within():
+    rng = np.random.default_rng(0)
+    centres = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 3.0], [0.0, -3.0]])
+    clusters = centres[rng.integers(4, size=500)] + rng.normal(size=(500, 2)) * 0.3
+    between = rng.normal(size=(50, 2)) * 0.3  # at the mean, which a Gaussian finds normal
+    fitted = draw_neighbours([clusters], rng)
+    scores = fitted.score(np.concatenate([clusters, between]))[:, 0]
+    truth = np.arange(550) >= 500
+    assert roc_auc_score(truth, scores) > 0.99
+
+
+def test_rows_of_another_width_are_refused():
+    rng, parts, _ = random_parts(0)
+    with pytest.raises(InputError, match="expected rows of 4 features"):
+        draw_neighbours(parts, rng).score(np.zeros((3, 5)))
+
+
+def test_a_member_without_rows_is_refused():
+    with pytest.raises(InputError, match="at least one row"):
+        draw_neighbours([np.zeros((0, 3))], np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("points", [np.zeros((2, 3, 4)), np.full((1, 1, 1, 1), np.nan)])
+def test_points_that_are_none_are_refused(points):
+    with pytest.raises(InputError, match="points must"):
+        NearestNeighbours(points)
