@@ -56,6 +56,9 @@ KINDS = {
         one_class="isolation_forest", scaling="minmax"
     ).fit(X, in_setting(Y, "NU")),
     "neighbours": lambda: forest(one_class="neighbours").fit(X, Y),
+    "beside_neighbours": lambda: forest(
+        learner=ForestLearner(n_trees=3, neighbours=True)
+    ).fit(X, Y),
     "svm": lambda: forest(one_class="svm", n_members=2).fit(X, Y),
     "one_reading": lambda: forest(
         learner=ForestLearner(n_trees=3, readings=["as_normal"])

@@ -8,7 +8,13 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import roc_auc_score
 
 from spadework.core import neighbours
-from spadework.core.neighbours import N_DRAWS, NearestNeighbours, draw_neighbours
+from spadework.core.neighbours import (
+    N_DRAWS,
+    NearestNeighbours,
+    draw_neighbours,
+    draw_places,
+    score_drawn,
+)
 from spadework.errors import InputError
 
 seeds = st.integers(0, 2**32 - 1)
@@ -101,3 +107,18 @@ def test_a_member_without_rows_is_refused():
 def test_points_that_are_none_are_refused(points):
     with pytest.raises(InputError, match="points must"):
         NearestNeighbours(points)
+
+
+@given(seeds)
+@settings(deadline=None, max_examples=20)
+def test_rows_that_were_drawn_are_scored_by_the_draws_that_do_not_hold_them(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(12, 3))
+    places = draw_places(len(rows), 20, 6, rng)
+    fitted = NearestNeighbours(rows[places][None])
+    drawn = np.stack([np.isin(np.arange(len(rows)), draw) for draw in places], axis=1)
+    naive = [
+        np.mean([cdist(row[None], rows[draw]).min() for draw in places if i not in draw])
+        for i, row in enumerate(rows)
+    ]
+    np.testing.assert_allclose(score_drawn(fitted, rows, drawn), naive, atol=1e-6)

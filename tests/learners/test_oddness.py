@@ -10,8 +10,8 @@ from spadework import SPADE, ForestLearner
 from spadework.core.pseudo_labels import PseudoLabeler
 from spadework.core.scaling import fit_scaler
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
-from spadework.labels import NORMAL, UNLABELED
-from spadework.learners.oddness import MIN_NORMALS, read_one_class
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.oddness import MIN_NORMALS, read_neighbours, read_one_class
 from spadework.learners.one_class import make_one_class
 
 
@@ -79,3 +79,60 @@ def test_being_unlike_labeled_normals_finds_what_lies_far_from_them(setting):
         detector = SPADE(learner=learner, random_state=0).fit(X, in_setting(y, setting))
         aucs.append(roc_auc_score(truth, detector.anomaly_score(fresh)))
     assert aucs[1] > aucs[0]
+
+
+@pytest.mark.parametrize("n_rows", [40, 900])
+def test_rows_that_distances_are_measured_to_score_as_new_rows_do(n_rows):
+    X, labels = normal_rows(n_rows, n_rows // 10, n_columns=4)
+    rng = np.random.default_rng(0)
+    scaler = fit_scaler(X, "asinh", rng)
+    reading = read_neighbours(scaler, X, labels, np.arange(n_rows), rng)
+    new = np.random.default_rng(2).normal(size=(900, 4)).astype(np.float32)
+    fresh = reading.scorer.score(new)
+    assert np.median(reading.held_out) == pytest.approx(np.median(fresh), rel=0.3)
+    assert ks_2samp(reading.held_out, fresh).statistic < 0.25
+
+
+def test_no_distance_is_measured_to_a_labeled_anomaly():
+    X, labels = normal_rows(200, 20, n_columns=3)
+    X[-30:] += 50.0
+    labels[-30:] = ANOMALY
+    rng = np.random.default_rng(0)
+    scaler = fit_scaler(X, "asinh", rng)
+    scorer, held_out = read_neighbours(scaler, X, labels, np.arange(200), rng)
+    assert held_out[labels == ANOMALY].min() > held_out[labels != ANOMALY].max()
+    assert (scorer.score(X[-30:]) > held_out[:-30].max()).all()
+
+
+@pytest.mark.parametrize("n_others", [1, 2, 3])
+def test_distances_to_hardly_any_row_are_finite(n_others):
+    X, labels = normal_rows(10, 0, n_columns=3)
+    labels[n_others:] = ANOMALY
+    rng = np.random.default_rng(0)
+    reading = read_neighbours(
+        fit_scaler(X, "asinh", rng), X, labels, np.arange(len(X)), rng
+    )
+    assert np.isfinite(reading.held_out).all()
+
+
+def test_distances_see_what_lies_between_clusters():
+    rng = np.random.default_rng(0)
+    centres = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 3.0], [0.0, -3.0]])
+    truth = (np.arange(1_500) < 100).astype(int)
+    X = rng.normal(size=(1_500, 2)) * 0.4
+    X[truth == 0] += centres[rng.integers(4, size=1_400)]
+    y = np.where((truth == 0) & (rng.random(1_500) < 0.1), 0, -1)
+    readings = ["as_suspect", ONE_CLASS]
+    found = [
+        roc_auc_score(
+            truth,
+            SPADE(
+                learner=ForestLearner(readings=readings, neighbours=neighbours),
+                random_state=0,
+            )
+            .fit(X, y)
+            .anomaly_score(X),
+        )
+        for neighbours in (False, True)
+    ]
+    assert found[1] > found[0] + 0.05

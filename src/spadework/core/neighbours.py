@@ -6,6 +6,7 @@ Pang, Ting and Albrecht 2015). Unlike a Gaussian it sees several clusters, and a
 is small, a cluster of anomalies seldom hides itself.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,11 +73,15 @@ def draw_neighbours(
     if n_points == 0:
         raise InputError("every member needs at least one row to measure distances to")
     n_draws = -(-N_DRAWS // len(parts))
-    points = [
-        [rows[rng.choice(len(rows), n_points, replace=False)] for _ in range(n_draws)]
-        for rows in parts
-    ]
+    points = [rows[draw_places(len(rows), n_draws, n_points, rng)] for rows in parts]
     return NearestNeighbours(np.array(points, dtype=np.float64))
+
+
+def draw_places(
+    n_rows: int, n_draws: int, n_points: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw places among so many rows, none twice in a draw; (n_draws, n_points)."""
+    return np.stack([rng.choice(n_rows, n_points, replace=False) for _ in range(n_draws)])
 
 
 def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
@@ -92,13 +97,46 @@ def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
     scores : ndarray of shape (n_samples, n_members)
         Higher is more anomalous.
     """
-    n_members, n_draws, n_points, n_features = neighbours.points.shape
+    n_members, _, _, n_features = neighbours.points.shape
     if X.ndim != 2 or X.shape[1] != n_features:
         raise InputError(
             f"expected rows of {n_features} features; got an array of shape {X.shape}"
         )
-    directions, squares = linear_form(neighbours)
     scores = np.empty((len(X), n_members))
+    for start, nearest in _nearest(neighbours, X):
+        scores[start : start + len(nearest)] = nearest.mean(axis=-1)
+    return scores
+
+
+def score_drawn(
+    neighbours: NearestNeighbours, X: Rows, drawn: NDArray[np.bool_]
+) -> Floats:
+    """Score rows that some draws hold by all others, as if they had not been drawn.
+
+    Parameters
+    ----------
+    neighbours : NearestNeighbours
+        Of one member.
+    X : ndarray of shape (n_samples, n_features)
+    drawn : ndarray of shape (n_samples, n_draws)
+        Which draws hold a row. One that all of them hold is scored by all.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples,)
+    """
+    counted = ~drawn | drawn.all(axis=1, keepdims=True)
+    scores = np.empty(len(X))
+    for start, nearest in _nearest(neighbours, X):
+        rows = slice(start, start + len(nearest))
+        scores[rows] = np.average(nearest[:, 0], axis=1, weights=counted[rows])
+    return scores
+
+
+def _nearest(neighbours: NearestNeighbours, X: Rows) -> Iterator[tuple[int, Floats]]:
+    """Yield where a chunk starts and its distances, (n_rows, n_members, n_draws)."""
+    n_members, n_draws, n_points, _ = neighbours.points.shape
+    directions, squares = linear_form(neighbours)
     for start in range(0, len(X), _CHUNK_ROWS):
         rows = X[start : start + _CHUNK_ROWS].astype(np.float64)
         others = rows @ directions  # |x - p|^2 = |x|^2 + (|p|^2 - 2 x p)
@@ -106,9 +144,7 @@ def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
         nearest = others.reshape(-1, n_members, n_draws, n_points).min(axis=-1)
         nearest += (rows**2).sum(axis=1)[:, None, None]
         nearest[nearest < SAME] = 0.0
-        np.sqrt(nearest, out=nearest)
-        scores[start : start + len(rows)] = nearest.mean(axis=-1)
-    return scores
+        yield start, np.sqrt(nearest, out=nearest)
 
 
 def linear_form(neighbours: NearestNeighbours) -> tuple[Floats, Floats]:

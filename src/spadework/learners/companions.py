@@ -41,6 +41,9 @@ LEAST, LEAST_SLOW = 0.02, 0.1
 """Share below which there is no such model, and none that takes longer: boosted trees, or
 trees to the last row beside labels alone."""
 
+NEIGHBOURS_SHARE = 0.5
+"""Share of the distance to the nearest of a few rows in one-class scores."""
+
 MANY_PUT_RIGHT = 0.2
 """Share of wrong orders that trees to the last row must put right to count: less may be
 chance, and such trees take time."""

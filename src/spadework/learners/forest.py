@@ -36,6 +36,7 @@ from spadework.learners.blend import (
     judge_readings,
 )
 from spadework.learners.companions import (
+    NEIGHBOURS_SHARE,
     Companion,
     boost_companion,
     fit_companions,
@@ -46,7 +47,7 @@ from spadework.learners.companions import (
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
-from spadework.learners.oddness import read_one_class
+from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.readings import (
     MAX_DRAWS,
     Reading,
@@ -95,6 +96,9 @@ class ForestLearner(BaseEstimator):
         they rank labeled anomalies better, beside those of "labels" the more the fewer
         labels there are and the less risky labeled normals look, and beside those of
         "as_normal" as far as they tell unlabeled rows apart.
+    neighbours : bool
+        Let the distance to the nearest of a few rows count beside one-class scores:
+        unlike a Gaussian it sees several clusters. Scoring takes longer.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
@@ -114,6 +118,7 @@ class ForestLearner(BaseEstimator):
         linear: bool = True,
         boosted: bool = True,
         whole: bool = True,
+        neighbours: bool = False,
         anomaly_weight: float = 0.3,
         normal_weight: float = 0.3,
         n_trees: int | None = None,
@@ -125,6 +130,7 @@ class ForestLearner(BaseEstimator):
         self.linear = linear
         self.boosted = boosted
         self.whole = whole
+        self.neighbours = neighbours
         self.anomaly_weight = anomaly_weight
         self.normal_weight = normal_weight
         self.n_trees = n_trees
@@ -159,6 +165,9 @@ class ForestLearner(BaseEstimator):
             one_class = read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
             oddness = one_class[ONE_CLASS].held_out
             grown |= {name: one_class[name] for name in one_class if self._wants(name)}
+            if self.neighbours and ONE_CLASS in grown:
+                nearest = read_neighbours(scaler, X, labels, judged, rng)
+                beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
         joined = {
             name: join(each, beside.get(name, ()), labels[judged], scaler)
             for name, each in grown.items()

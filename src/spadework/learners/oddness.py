@@ -5,6 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.neighbours import (
+    N_DRAWS,
+    N_POINTS,
+    NearestNeighbours,
+    draw_places,
+    score_drawn,
+)
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     Members,
@@ -13,7 +20,7 @@ from spadework.core.pseudo_labels import (
     log_scale,
 )
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
-from spadework.labels import NORMAL, UNLABELED
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.linear import N_FOLDS
 
@@ -80,6 +87,25 @@ def read_one_class(
             labeler.one_class, scaler, X, labels, judged, rng
         )
     return read
+
+
+def read_neighbours(
+    scaler: Scaler,
+    X: NDArray[np.floating],
+    labels: NDArray[np.int8],
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> GrownReading:
+    """Read the judged rows by how far they lie from a few others, none an anomaly."""
+    others = np.flatnonzero(labels != ANOMALY)
+    n_points = min(N_POINTS, max(1, len(others) // 2))  # some draw misses every row
+    places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
+    points = scaler.transform(X[places.ravel()]).reshape(1, *places.shape, -1)
+    neighbours = NearestNeighbours(points.astype(np.float64))
+    oddness = fit_oddness(neighbours, scaler, X, labels)
+    drawn = np.stack([np.isin(judged, draw) for draw in places], axis=1)
+    held_out = score_drawn(neighbours, scaler.transform(X[judged]), drawn)
+    return GrownReading(oddness, log_scale(held_out, oddness.origin, oddness.unit))
 
 
 def _read_unlikeness(
