@@ -56,20 +56,16 @@ class NearestNeighbours:
         return score_neighbours(self, X)
 
 
-def draw_neighbours(
-    parts: list[Rows], rng: np.random.Generator, *, n_points: int = N_POINTS
-) -> NearestNeighbours:
+def draw_neighbours(parts: list[Rows], rng: np.random.Generator) -> NearestNeighbours:
     """Draw the rows that each member measures distances to.
 
     Parameters
     ----------
     parts : list of ndarray of shape (n_rows, n_features)
-        The rows of every member.
+        The rows of every member; all draws are as large as the smallest part allows.
     rng : numpy.random.Generator
-    n_points : int
-        Rows of a draw; fewer where a member has fewer.
     """
-    n_points = min(n_points, *(len(rows) for rows in parts))
+    n_points = min(N_POINTS, *(len(rows) for rows in parts))
     if n_points == 0:
         raise InputError("every member needs at least one row to measure distances to")
     n_draws = -(-N_DRAWS // len(parts))

@@ -98,7 +98,7 @@ def read_neighbours(
 ) -> GrownReading:
     """Read the judged rows by how far they lie from a few others, none an anomaly."""
     others = np.flatnonzero(labels != ANOMALY)
-    n_points = min(N_POINTS, max(1, len(others) // 2))  # some draw misses every row
+    n_points = min(N_POINTS, max(1, len(others) // 2))  # so that draws leave rows out
     places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
     points = scaler.transform(X[places.ravel()]).reshape(1, *places.shape, -1)
     neighbours = NearestNeighbours(points.astype(np.float64))
