@@ -11,6 +11,7 @@ from spadework.core import neighbours
 from spadework.core.neighbours import (
     N_DRAWS,
     NearestNeighbours,
+    distance_axes,
     draw_neighbours,
     draw_places,
     score_drawn,
@@ -20,11 +21,11 @@ from spadework.errors import InputError
 seeds = st.integers(0, 2**32 - 1)
 
 
-def naive_scores(points, X):
+def naive_scores(fitted, X):
     """Average the distance to the nearest row, draw after draw."""
     columns = []
-    for member in points:
-        distances = [cdist(X, draw).min(axis=1) for draw in member]
+    for member in fitted.points:
+        distances = [cdist(X @ fitted.axes, draw).min(axis=1) for draw in member]
         columns.append(np.mean(distances, axis=0))
     return np.stack(columns, axis=1)
 
@@ -44,7 +45,7 @@ def random_parts(seed, n_members=3):
 def test_scores_are_mean_distances_to_the_nearest_row_of_every_draw(seed, n_members):
     rng, parts, new = random_parts(seed, n_members)
     fitted = draw_neighbours(parts, rng)
-    naive = naive_scores(fitted.points, new.astype(np.float64))
+    naive = naive_scores(fitted, new.astype(np.float64))
     np.testing.assert_allclose(fitted.score(new), naive, atol=1e-6)
 
 
@@ -57,11 +58,10 @@ def test_draws_are_rows_of_their_member_and_hold_none_twice(seed):
     assert n_members * n_draws >= N_DRAWS
     assert n_points == min(neighbours.N_POINTS, *map(len, parts))
     for rows, draws in zip(parts, fitted.points, strict=True):
-        known = {tuple(row) for row in rows.astype(np.float64)}
         for draw in draws:
-            drawn = [tuple(row) for row in draw]
-            assert set(drawn) <= known
-            assert len(set(drawn)) == n_points
+            apart = cdist(draw, rows @ fitted.axes)
+            assert apart.min(axis=1).max() < 1e-6
+            assert len(set(apart.argmin(axis=1))) == n_points
 
 
 def test_a_row_is_scored_alone_as_among_others(monkeypatch):
@@ -106,7 +106,38 @@ def test_a_member_without_rows_is_refused():
 @pytest.mark.parametrize("points", [np.zeros((2, 3, 4)), np.full((1, 1, 1, 1), np.nan)])
 def test_points_that_are_none_are_refused(points):
     with pytest.raises(InputError, match="points must"):
-        NearestNeighbours(points)
+        NearestNeighbours(points, np.eye(points.shape[-1]))
+
+
+@pytest.mark.parametrize("axes", [np.eye(3), np.zeros(2)])
+def test_axes_that_points_do_not_lie_on_are_refused(axes):
+    with pytest.raises(InputError, match=r"must have shape \(n_features, 2\)"):
+        NearestNeighbours(np.zeros((1, 1, 1, 2)), axes)
+
+
+@given(seeds)
+@settings(deadline=None, max_examples=20)
+def test_distances_are_those_of_a_gaussian_with_some_slack(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
+    covariance = np.cov(rows.T, bias=True)
+    slack = neighbours.SLACK * np.trace(covariance) / 4
+    inverse = np.linalg.inv(covariance + slack * np.eye(4))
+    along = rows @ distance_axes(rows)
+    naive = cdist(rows, rows, "mahalanobis", VI=inverse)
+    np.testing.assert_allclose(cdist(along, along), naive, rtol=1e-6, atol=1e-9)
+
+
+def test_a_row_that_breaks_a_tie_lies_farther_than_one_that_keeps_it():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 1)) + rng.normal(size=(500, 2)) * 0.1
+    keeps, breaks = draw_neighbours([rows], rng).score(np.array([[2.5, 2.5], [1, -1]]))
+    assert breaks > keeps
+
+
+@pytest.mark.parametrize("n_rows", [1, 5])
+def test_rows_that_are_all_the_same_have_axes(n_rows):
+    assert np.isfinite(distance_axes(np.ones((n_rows, 3)))).all()
 
 
 @given(seeds)
@@ -115,7 +146,7 @@ def test_rows_that_were_drawn_are_scored_by_the_draws_that_do_not_hold_them(seed
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(12, 3))
     places = draw_places(len(rows), 20, 6, rng)
-    fitted = NearestNeighbours(rows[places][None])
+    fitted = NearestNeighbours(rows[places][None], np.eye(3))
     drawn = np.stack([np.isin(np.arange(len(rows)), draw) for draw in places], axis=1)
     naive = [
         np.mean([cdist(row[None], rows[draw]).min() for draw in places if i not in draw])

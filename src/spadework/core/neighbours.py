@@ -3,7 +3,9 @@
 The distance to the nearest of a few rows drawn at random is short where rows are dense
 and long where they are sparse; averaged over many draws it ranks rows by that (LeSiNN;
 Pang, Ting and Albrecht 2015). Unlike a Gaussian it sees several clusters, and as a draw
-is small, a cluster of anomalies seldom hides itself.
+is small, a cluster of anomalies seldom hides itself. Distances are those of a Gaussian,
+though: columns that go together count as one, and a row that breaks the tie between them
+lies far off.
 """
 
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.gaussian import fit_gaussians, whiten
 from spadework.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -20,12 +23,16 @@ Rows = NDArray[np.floating]
 N_POINTS = 64
 """Rows of a draw, at most."""
 
-N_DRAWS = 50
+N_DRAWS = 25
 """Draws of all members together, at least."""
 
 SAME = 1e-9
 """Squared distance up to which two rows are the same: products are rounded. Features are
 scaled to order one before they come here."""
+
+SLACK = 0.1
+"""Variance that every direction has besides its own, as a share of the mean of all: in
+those that rows hardly vary in, distances say little."""
 
 _CHUNK_ROWS = 1_024
 
@@ -36,20 +43,28 @@ class NearestNeighbours:
 
     Attributes
     ----------
-    points : ndarray of shape (n_members, n_draws, n_points, n_features)
-        The rows of every draw of every member.
+    points : ndarray of shape (n_members, n_draws, n_points, n_axes)
+        The rows of every draw of every member, along the axes.
+    axes : ndarray of shape (n_features, n_axes)
+        What distances are measured along.
     """
 
     points: Floats
+    axes: Floats
 
     def __post_init__(self) -> None:
         if self.points.ndim != 4 or not all(self.points.shape):
             raise InputError(
-                f"points must have shape (n_members, n_draws, n_points, n_features); "
+                f"points must have shape (n_members, n_draws, n_points, n_axes); "
                 f"got {self.points.shape}"
             )
-        if not np.isfinite(self.points).all():
-            raise InputError("points must be finite")
+        if self.axes.ndim != 2 or self.axes.shape[1] != self.points.shape[3]:
+            raise InputError(
+                f"axes of points in {self.points.shape[3]} dimensions must have shape "
+                f"(n_features, {self.points.shape[3]}); got {self.axes.shape}"
+            )
+        if not (np.isfinite(self.points).all() and np.isfinite(self.axes).all()):
+            raise InputError("points must be finite, and so must their axes")
 
     def score(self, X: Rows) -> Floats:
         """Mean distance to the nearest row of a draw, (n_samples, n_members)."""
@@ -69,8 +84,26 @@ def draw_neighbours(parts: list[Rows], rng: np.random.Generator) -> NearestNeigh
     if n_points == 0:
         raise InputError("every member needs at least one row to measure distances to")
     n_draws = -(-N_DRAWS // len(parts))
+    axes = distance_axes(np.concatenate(parts))
     points = [rows[draw_places(len(rows), n_draws, n_points, rng)] for rows in parts]
-    return NearestNeighbours(np.array(points, dtype=np.float64))
+    return NearestNeighbours(np.array(points, dtype=np.float64) @ axes, axes)
+
+
+def distance_axes(X: Rows) -> Floats:
+    """Return axes on which rows are apart as far as a Gaussian of them says.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+
+    Returns
+    -------
+    axes : ndarray of shape (n_features, n_features)
+        Rows are ``|(x - y) @ axes|`` apart.
+    """
+    slack = SLACK * float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
+    one_group = np.zeros(len(X), dtype=np.intp)
+    return whiten(fit_gaussians(X, one_group, ridge=slack)).matrix[:-1]
 
 
 def draw_places(
@@ -93,14 +126,14 @@ def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
     scores : ndarray of shape (n_samples, n_members)
         Higher is more anomalous.
     """
-    n_members, _, _, n_features = neighbours.points.shape
+    n_members, n_features = len(neighbours.points), len(neighbours.axes)
     if X.ndim != 2 or X.shape[1] != n_features:
         raise InputError(
             f"expected rows of {n_features} features; got an array of shape {X.shape}"
         )
     scores = np.empty((len(X), n_members))
     for start, nearest in _nearest(neighbours, X):
-        scores[start : start + len(nearest)] = nearest.mean(axis=-1)
+        scores[start : start + nearest.shape[-1]] = nearest.mean(axis=1).T
     return scores
 
 
@@ -124,31 +157,34 @@ def score_drawn(
     counted = ~drawn | drawn.all(axis=1, keepdims=True)
     scores = np.empty(len(X))
     for start, nearest in _nearest(neighbours, X):
-        rows = slice(start, start + len(nearest))
-        scores[rows] = np.average(nearest[:, 0], axis=1, weights=counted[rows])
+        rows = slice(start, start + nearest.shape[-1])
+        scores[rows] = np.average(nearest[0], axis=0, weights=counted[rows].T)
     return scores
 
 
 def _nearest(neighbours: NearestNeighbours, X: Rows) -> Iterator[tuple[int, Floats]]:
-    """Yield where a chunk starts and its distances, (n_rows, n_members, n_draws)."""
-    n_members, n_draws, n_points, _ = neighbours.points.shape
+    """Yield where a chunk starts and its distances, (n_members, n_draws, n_rows).
+
+    Rows come last, so that the nearest of a draw is found for many of them at once.
+    """
     directions, squares = linear_form(neighbours)
+    planes = np.vstack([directions, squares]).T.copy()
     for start in range(0, len(X), _CHUNK_ROWS):
-        rows = X[start : start + _CHUNK_ROWS].astype(np.float64)
-        others = rows @ directions  # |x - p|^2 = |x|^2 + (|p|^2 - 2 x p)
-        others += squares
-        nearest = others.reshape(-1, n_members, n_draws, n_points).min(axis=-1)
-        nearest += (rows**2).sum(axis=1)[:, None, None]
+        rows = (X[start : start + _CHUNK_ROWS] @ neighbours.axes).T
+        others = planes @ np.vstack([rows, np.ones(rows.shape[1])])
+        # |x - p|^2 = |x|^2 + (|p|^2 - 2 x p)
+        nearest = others.reshape(*neighbours.points.shape[:3], -1).min(axis=2)
+        nearest += (rows**2).sum(axis=0)
         nearest[nearest < SAME] = 0.0
         yield start, np.sqrt(nearest, out=nearest)
 
 
 def linear_form(neighbours: NearestNeighbours) -> tuple[Floats, Floats]:
-    """Return what turns rows into squared distances, less the square of the row.
+    """Return what turns rows along the axes into distances, squared, less their square.
 
     Returns
     -------
-    directions : ndarray of shape (n_features, n_members * n_draws * n_points)
+    directions : ndarray of shape (n_axes, n_members * n_draws * n_points)
     squares : ndarray of shape (n_members * n_draws * n_points,)
         ``X @ directions + squares`` is ``|p|^2 - 2 x p``.
     """

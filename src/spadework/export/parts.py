@@ -189,13 +189,14 @@ def _add_gaussians(graph: Graph, ensemble: GaussianEnsemble, cells: str) -> str:
 def _add_neighbours(graph: Graph, neighbours: NearestNeighbours, cells: str) -> str:
     """Mean distances to the nearest row of a draw; one member at a time."""
     n_members, n_draws, n_points, _ = neighbours.points.shape
-    squares = graph.add("ReduceSumSquare", cells, np.array([1]))
+    along = graph.add("MatMul", cells, neighbours.axes)
+    squares = graph.add("ReduceSumSquare", along, np.array([1]))
     means = []
     for directions, lengths in zip(
         *(np.split(part, n_members, axis=-1) for part in linear_form(neighbours)),
         strict=True,
     ):
-        others = graph.add("Add", graph.add("MatMul", cells, directions), lengths)
+        others = graph.add("Add", graph.add("MatMul", along, directions), lengths)
         draws = graph.add("Reshape", others, np.array([-1, n_draws, n_points]))
         nearest = graph.add("ReduceMin", draws, np.array([2]), keepdims=0)
         nearest = graph.add("Add", nearest, squares)

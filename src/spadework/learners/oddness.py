@@ -9,6 +9,7 @@ from spadework.core.neighbours import (
     N_DRAWS,
     N_POINTS,
     NearestNeighbours,
+    distance_axes,
     draw_places,
     score_drawn,
 )
@@ -25,7 +26,7 @@ from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.linear import N_FOLDS
 
 SCALE_ROWS = 10_000
-"""Unlabeled rows, at most, that one-class scores find their scale on."""
+"""Rows, about, that one-class scores find their scale on, and distances their axes."""
 
 MIN_NORMALS = 5
 """Labeled normals that a one-class classifier of their own takes at least."""
@@ -63,8 +64,7 @@ def fit_oddness(
     members: Members, scaler: Scaler, X: NDArray[np.floating], labels: NDArray[np.int8]
 ) -> Oddness:
     """Find the scale of every member on unlabeled rows, a sample if there are many."""
-    unlabeled = np.flatnonzero(labels == UNLABELED)
-    sample = unlabeled[:: max(1, len(unlabeled) // SCALE_ROWS)]
+    sample = _thinned(np.flatnonzero(labels == UNLABELED))
     scores = members.score(scaler.transform(X[sample]))
     origin = scores.min(axis=0)
     return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
@@ -100,8 +100,9 @@ def read_neighbours(
     others = np.flatnonzero(labels != ANOMALY)
     n_points = min(N_POINTS, max(1, len(others) // 2))  # so that draws leave rows out
     places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
-    points = scaler.transform(X[places.ravel()]).reshape(1, *places.shape, -1)
-    neighbours = NearestNeighbours(points.astype(np.float64))
+    axes = distance_axes(scaler.transform(X[_thinned(others)]))
+    points = scaler.transform(X[places.ravel()]) @ axes
+    neighbours = NearestNeighbours(points.reshape(1, *places.shape, -1), axes)
     oddness = fit_oddness(neighbours, scaler, X, labels)
     drawn = np.stack([np.isin(judged, draw) for draw in places], axis=1)
     held_out = score_drawn(neighbours, scaler.transform(X[judged]), drawn)
@@ -131,3 +132,8 @@ def _read_unlikeness(
         others = fit(np.setdiff1d(normals, judged[fold]))
         held_out[fold] = others.score(X[judged[fold]])
     return GrownReading(unlikeness, held_out)
+
+
+def _thinned(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return rows here and there among many, all of few."""
+    return rows[:: max(1, len(rows) // SCALE_ROWS)]
