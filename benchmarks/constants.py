@@ -26,7 +26,7 @@ from spadework.benchmark.measurement import sample_rows
 from spadework.benchmark.report.summary import SUMMARIZED
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
-from spadework.core import boosting, scaling, trust
+from spadework.core import boosting, neighbours, scaling, trust
 from spadework.core.trees import usable_cores
 from spadework.learners import companions, forest, growing, oddness, readings
 from spadework.learners.forest import ForestLearner
@@ -84,6 +84,10 @@ def moved_constants() -> Iterator[Moved]:
             (forest, "MUCH"),
             (forest, "MAX_WHOLE_TREES"),
             (oddness, "MIN_NORMALS"),
+            (companions, "NEIGHBOURS_SHARE"),
+            (oddness, "N_POINTS"),
+            (oddness, "N_DRAWS"),
+            (neighbours, "SLACK"),
         ):
             value = getattr(module, name)
             yield Moved(module.__name__, name, type(value)(factor * value))

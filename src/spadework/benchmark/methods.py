@@ -324,6 +324,11 @@ _PARTS = [
             ("no_linear", "without linear models beside trees", {"without": "linear"}),
             ("no_boosted", "without boosted trees beside trees", {"without": "boosted"}),
             ("no_whole", "without trees to the last row", {"without": "whole"}),
+            (
+                "no_neighbours",
+                "without distances to the nearest rows",
+                {"without": "neighbours"},
+            ),
             ("no_judging", "all readings count the same", {"without": "judge"}),
             ("unbounded", "partial matching without bounds", {"thresholds": "matching"}),
         )

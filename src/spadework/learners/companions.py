@@ -1,4 +1,4 @@
-"""Models beside the trees of a reading: linear, boosted, and trees to the last row.
+"""Models beside those of a reading: linear, boosted, trees to the last row, neighbours.
 
 Trees that draw a dozen rows can split on little. A penalised linear model of scaled
 columns needs fewer rows to be of use, and stops being of use when there are many: types
@@ -12,6 +12,9 @@ they know each labeled anomaly by heart and no other. Held-out labels tell which
 Of few labels alone, though, large leaves leave a tree only two or three: the fewer there
 are, the more trees to the last row count. And where unlabeled rows are taken for normal,
 such trees see all of them at once, and count as far as they tell them apart.
+
+Beside one-class scores, which are those of Gaussians by default, stand distances to the
+nearest of a few rows: these see that normal rows come in several clusters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,6 +31,7 @@ from spadework.learners.boosted import fit_boosted
 from spadework.learners.contract import GrownReading, Scaler
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.linear import deal_folds, fit_linear
+from spadework.learners.oddness import read_neighbours
 from spadework.learners.readings import Draws, Reading
 
 MOST = 0.5
@@ -187,6 +191,21 @@ def boost_companion(
     among = _among(reading, judged, len(X))
     folds = deal_folds(labels[judged], rng)
     return Companion(share, fit_boosted(X[judged], among, folds, rng))
+
+
+def near_companion(
+    X: NDArray[np.float32],
+    labels: NDArray[np.int8],
+    scaler: Scaler,
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> Companion:
+    """Measure distances to the nearest of a few rows, beside one-class scores.
+
+    Parameters are those of `fit_companions`.
+    """
+    nearest = read_neighbours(scaler, X, labels, judged, rng)
+    return Companion(NEIGHBOURS_SHARE, nearest)
 
 
 def share_put_right(

@@ -5,7 +5,7 @@ ways to read the unlabeled rows; each is learnt by trees of its own, which are j
 on rows they have not drawn. The number of draws per tree is capped, so time grows
 with the rows only as far as reading them. Where trees have few rows to draw, a linear
 model and boosted trees stand beside them, and trees to the last row do where these rank
-labeled anomalies better.
+labeled anomalies better. Distances to the nearest rows stand beside one-class scores.
 """
 
 from collections.abc import Sequence
@@ -36,18 +36,18 @@ from spadework.learners.blend import (
     judge_readings,
 )
 from spadework.learners.companions import (
-    NEIGHBOURS_SHARE,
     Companion,
     boost_companion,
     fit_companions,
     join,
+    near_companion,
     share_of_whole,
     side_by_side,
     times_surer,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
-from spadework.learners.oddness import read_neighbours, read_one_class
+from spadework.learners.oddness import read_one_class
 from spadework.learners.readings import (
     MAX_DRAWS,
     Reading,
@@ -98,7 +98,7 @@ class ForestLearner(BaseEstimator):
         "as_normal" as far as they tell unlabeled rows apart.
     neighbours : bool
         Let the distance to the nearest of a few rows count beside one-class scores:
-        unlike a Gaussian it sees several clusters. Scoring takes longer.
+        unlike a Gaussian it sees several clusters.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
@@ -118,7 +118,7 @@ class ForestLearner(BaseEstimator):
         linear: bool = True,
         boosted: bool = True,
         whole: bool = True,
-        neighbours: bool = False,
+        neighbours: bool = True,
         anomaly_weight: float = 0.3,
         normal_weight: float = 0.3,
         n_trees: int | None = None,
@@ -166,8 +166,7 @@ class ForestLearner(BaseEstimator):
             oddness = one_class[ONE_CLASS].held_out
             grown |= {name: one_class[name] for name in one_class if self._wants(name)}
             if self.neighbours and ONE_CLASS in grown:
-                nearest = read_neighbours(scaler, X, labels, judged, rng)
-                beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
+                beside[ONE_CLASS] = [near_companion(X, labels, scaler, judged, rng)]
         joined = {
             name: join(each, beside.get(name, ()), labels[judged], scaler)
             for name, each in grown.items()
