@@ -34,7 +34,9 @@ SLACK = 0.1
 """Variance that every direction has besides its own, as a share of the mean of all: in
 those that rows hardly vary in, distances say little."""
 
-_CHUNK_ROWS = 1_024
+_CHUNK_ROWS = 128
+"""Rows of every product, the last one filled up: a row is scored to the last bit alike,
+alone and among others."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,8 @@ def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
             f"expected rows of {n_features} features; got an array of shape {X.shape}"
         )
     scores = np.empty((len(X), n_members))
-    for start, nearest in _nearest(neighbours, X):
-        scores[start : start + nearest.shape[-1]] = nearest.mean(axis=1).T
+    for rows, nearest in _nearest(neighbours, X):
+        scores[rows] = nearest.mean(axis=1).T[: rows.stop - rows.start]
     return scores
 
 
@@ -156,27 +158,30 @@ def score_drawn(
     """
     counted = ~drawn | drawn.all(axis=1, keepdims=True)
     scores = np.empty(len(X))
-    for start, nearest in _nearest(neighbours, X):
-        rows = slice(start, start + nearest.shape[-1])
-        scores[rows] = np.average(nearest[0], axis=0, weights=counted[rows].T)
+    for rows, nearest in _nearest(neighbours, X):
+        distances = nearest[0, :, : rows.stop - rows.start]
+        scores[rows] = np.average(distances, axis=0, weights=counted[rows].T)
     return scores
 
 
-def _nearest(neighbours: NearestNeighbours, X: Rows) -> Iterator[tuple[int, Floats]]:
-    """Yield where a chunk starts and its distances, (n_members, n_draws, n_rows).
+def _nearest(neighbours: NearestNeighbours, X: Rows) -> Iterator[tuple[slice, Floats]]:
+    """Yield which rows a chunk holds, and distances, (n_members, n_draws, chunk_rows).
 
     Rows come last, so that the nearest of a draw is found for many of them at once.
+    Distances behind those of the last row are of none.
     """
     directions, squares = linear_form(neighbours)
     planes = np.vstack([directions, squares]).T.copy()
+    chunk = np.zeros((_CHUNK_ROWS, X.shape[1]))
     for start in range(0, len(X), _CHUNK_ROWS):
-        rows = (X[start : start + _CHUNK_ROWS] @ neighbours.axes).T
-        others = planes @ np.vstack([rows, np.ones(rows.shape[1])])
-        # |x - p|^2 = |x|^2 + (|p|^2 - 2 x p)
+        rows = X[start : start + _CHUNK_ROWS]
+        chunk[: len(rows)] = rows
+        along = np.vstack([(chunk @ neighbours.axes).T, np.ones(_CHUNK_ROWS)])
+        others = planes @ along  # |x - p|^2 = |x|^2 + (|p|^2 - 2 x p)
         nearest = others.reshape(*neighbours.points.shape[:3], -1).min(axis=2)
-        nearest += (rows**2).sum(axis=0)
+        nearest += (along[:-1] ** 2).sum(axis=0)
         nearest[nearest < SAME] = 0.0
-        yield start, np.sqrt(nearest, out=nearest)
+        yield slice(start, start + len(rows)), np.sqrt(nearest, out=nearest)
 
 
 def linear_form(neighbours: NearestNeighbours) -> tuple[Floats, Floats]:
