@@ -84,7 +84,7 @@ def moved_constants() -> Iterator[Moved]:
             (forest, "MUCH"),
             (forest, "MAX_WHOLE_TREES"),
             (oddness, "MIN_NORMALS"),
-            (companions, "NEIGHBOURS_SHARE"),
+            (forest, "NEIGHBOURS_SHARE"),
             (oddness, "N_POINTS"),
             (oddness, "N_DRAWS"),
             (neighbours, "SLACK"),

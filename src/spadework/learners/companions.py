@@ -31,7 +31,6 @@ from spadework.learners.boosted import fit_boosted
 from spadework.learners.contract import GrownReading, Scaler
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.linear import deal_folds, fit_linear
-from spadework.learners.oddness import read_neighbours
 from spadework.learners.readings import Draws, Reading
 
 MOST = 0.5
@@ -191,21 +190,6 @@ def boost_companion(
     among = _among(reading, judged, len(X))
     folds = deal_folds(labels[judged], rng)
     return Companion(share, fit_boosted(X[judged], among, folds, rng))
-
-
-def near_companion(
-    X: NDArray[np.float32],
-    labels: NDArray[np.int8],
-    scaler: Scaler,
-    judged: NDArray[np.intp],
-    rng: np.random.Generator,
-) -> Companion:
-    """Measure distances to the nearest of a few rows, beside one-class scores.
-
-    Parameters are those of `fit_companions`.
-    """
-    nearest = read_neighbours(scaler, X, labels, judged, rng)
-    return Companion(NEIGHBOURS_SHARE, nearest)
 
 
 def share_put_right(

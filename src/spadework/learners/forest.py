@@ -36,18 +36,18 @@ from spadework.learners.blend import (
     judge_readings,
 )
 from spadework.learners.companions import (
+    NEIGHBOURS_SHARE,
     Companion,
     boost_companion,
     fit_companions,
     join,
-    near_companion,
     share_of_whole,
     side_by_side,
     times_surer,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
-from spadework.learners.oddness import read_one_class
+from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.readings import (
     MAX_DRAWS,
     Reading,
@@ -166,7 +166,8 @@ class ForestLearner(BaseEstimator):
             oddness = one_class[ONE_CLASS].held_out
             grown |= {name: one_class[name] for name in one_class if self._wants(name)}
             if self.neighbours and ONE_CLASS in grown:
-                beside[ONE_CLASS] = [near_companion(X, labels, scaler, judged, rng)]
+                nearest = read_neighbours(scaler, X, labels, judged, rng)
+                beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
         joined = {
             name: join(each, beside.get(name, ()), labels[judged], scaler)
             for name, each in grown.items()
