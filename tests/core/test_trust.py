@@ -285,6 +285,21 @@ def test_suspects_that_cannot_be_relied_on_do_not_dismiss_one_class_scores(rows)
     assert trust.weights[ONE_CLASS] == pytest.approx(half, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("apart", "said"), [(0.0, "can judge them;"), (4.0, "chosen by their looks")]
+)
+def test_without_labeled_anomalies_pseudo_labels_that_know_the_labeled_rows_give_way(
+    rows, apart, said
+):
+    rng, labels, odd = rows
+    labels = np.where(labels == 1, -1, labels).astype(np.int8)
+    pseudo = made(rng, labels, normals=-apart)
+    scores = {AS_SUSPECT: made(rng, labels), PSEUDO: pseudo, ONE_CLASS: pseudo}
+    trust = weigh_readings(scores, labels, odd)
+    assert (trust.weights[PSEUDO] > 0.2) == (not apart)
+    assert said in str(trust)
+
+
 def suspicion(rng, n_normals, shift):
     """Weight of suspects, where that of pseudo-labels is one."""
     labels = np.repeat([0, -1], [n_normals, 2_000]).astype(np.int8)
@@ -333,6 +348,19 @@ def test_readings_that_do_not_hold_cannot_judge_pseudo_labels(rows):
     trust = weigh_readings(scores, labels, odd)
     assert trust.agreement is None
     assert "nothing can judge them" in str(trust)
+
+
+def test_where_nothing_can_judge_them_one_class_scores_count_beside_pseudo_labels(rows):
+    rng, labels, odd = rows
+    scores = {
+        LABELS: made(rng, labels, anomalies=-3.0),
+        PSEUDO: made(rng, labels),
+        ONE_CLASS: made(rng, labels, anomalies=1.0),
+    }
+    weights = weigh_readings(scores, labels, odd).weights
+    assert weights[ONE_CLASS] / weights[PSEUDO] == pytest.approx(
+        ONE_CLASS_SHARE * CONFIRMED
+    )
 
 
 def test_what_counts_next_to_nothing_is_said_not_to_be_used(rows):

@@ -36,8 +36,9 @@ CONFIRMED = 1.5
 readings does that learn from these, and labeled normals do not look risky."""
 
 UNJUDGED_SHARE = 0.5
-"""Weight of pseudo-labels where no anomaly is labeled that could judge them; and of
-one-class scores there, as far as suspects cannot be relied on to do so."""
+"""Weight, at most, of pseudo-labels where no anomaly is labeled that could judge them; of
+one-class scores there, as far as suspects cannot be relied on to do so; and of both where
+anomalies are labeled but nothing that learns from them can be relied on."""
 
 LEAST_SURE, MOST_SURE = 0.5, 4.0
 """Weight, at least and at most, of setting unlabeled rows against labeled normals; it is
@@ -106,7 +107,7 @@ class Trust:
             return "no pseudo-labels: every row was labeled, or they were not asked for"
         used = f"pseudo-labels used at weight {weight:.2f}"
         if not self._has_anomalies:
-            return f"{used}: no labeled anomaly can judge them"
+            return self._unjudged(weight)
         if self.agreement is None:
             return f"{used}: nothing can judge them"
         agreement = f"AUC {self.agreement:.2f}"
@@ -131,6 +132,16 @@ class Trust:
             how_far = "agree"
         return f"{used}: consensus and labels {how_far}, {agreement}"
 
+    def _unjudged(self, weight: float) -> str:
+        used = f"used at weight {weight:.2f}" if weight > NEGLIGIBLE else "not used"
+        told_apart = self.evidence[PSEUDO].shift or 0.0
+        looks = (
+            f", and they tell labeled normals from most other rows (AUC "
+            f"{told_apart:.2f}), as if these had been chosen by their looks"
+        )
+        why = looks if _gini(told_apart) > 0.5 else ""
+        return f"pseudo-labels {used}: no labeled anomaly can judge them{why}"
+
     @property
     def _has_anomalies(self) -> bool:
         return any(each.recall is not None for each in self.evidence.values())
@@ -154,12 +165,13 @@ def weigh_readings(
     labeled normals counts the more the surer the two can be told apart, as many labels
     let them be, and the less the better they can: then they differ by more than by
     anomalies. Pseudo-labels and one-class scores count as far as the other readings,
-    too, rank high what the one-class classifiers find odd; pseudo-labels count by half
-    where no anomaly is labeled, or nothing can be compared, and so do one-class scores
-    as far as suspects cannot be relied on to judge them. Suspects and one-class scores
-    learn nothing from labeled anomalies: they count as far as they rank these like the
-    best of the readings that do, and one-class scores that do so count more, unless
-    labeled normals look risky.
+    too, rank high what the one-class classifiers find odd, and by half where nothing can
+    be compared. Where no anomaly is labeled, one-class scores count by half as far as
+    suspects cannot be relied on to judge them, and pseudo-labels by half, but the less
+    the better they tell unlabeled rows from labeled normals: then they have learnt how
+    these were chosen. Suspects and one-class scores learn nothing from labeled anomalies:
+    they count as far as they rank these like the best of the readings that do, and
+    one-class scores that do so count more, unless labeled normals look risky.
 
     Parameters
     ----------
@@ -169,10 +181,10 @@ def weigh_readings(
     odd : ndarray of shape (n_rows,)
         Rows that the one-class classifiers find odd.
     doubt_shift : bool
-        Whether suspects count less, and unlabeled rows taken for normal more, the better
-        unlabeled rows are told from labeled normals that look safer. Trees learn by
-        heart how rows were chosen for labeling; a penalised linear model does not, and
-        is judged by the labeled anomalies alone.
+        Whether suspects and unjudged pseudo-labels count less, and unlabeled rows taken
+        for normal more, the better unlabeled rows are told from labeled normals that look
+        safer. Trees learn by heart how rows were chosen for labeling; a penalised linear
+        model does not, and is judged by the labeled anomalies alone.
     """
     evidence = {name: _evidence(each, labels) for name, each in scores.items()}
     believed = {
@@ -196,15 +208,16 @@ def weigh_readings(
         recall, shift = evidence[AS_SUSPECT]
         believed[AS_SUSPECT] *= _suspicion(shift, labels) * (1 - _lag(recall, recalls))
     agreement = _agreement(others, believed, labels, odd)
-    belief = 0.0 if agreement is None else _belief(agreement)
+    belief = UNJUDGED_SHARE if agreement is None else _belief(agreement)
     has_anomalies = (labels == ANOMALY).any()
+    if PSEUDO in scores and has_anomalies:
+        believed[PSEUDO] = belief * (1 - riskiness)
+    elif PSEUDO in scores:
+        told_apart = _gini(evidence[PSEUDO].shift or 0.0)
+        believed[PSEUDO] = UNJUDGED_SHARE * (1 - told_apart if doubt_shift else 1)
     if not has_anomalies:
         sureness = min(1.0, believed.get(AS_SUSPECT, 0.0))
         belief = sureness * belief + (1 - sureness) * UNJUDGED_SHARE
-    if PSEUDO in scores:
-        can_be_judged = has_anomalies and agreement is not None
-        judgement = belief if can_be_judged else UNJUDGED_SHARE
-        believed[PSEUDO] = judgement * (1 - riskiness)
     for name in (ONE_CLASS, UNLIKE_NORMAL):
         if name in scores:
             believed[name] = ONE_CLASS_SHARE * belief

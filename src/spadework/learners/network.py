@@ -2,7 +2,8 @@
 
 What it has learnt counts as far as held-out labels speak for its pseudo-labels, as one
 of the readings of the unlabeled rows; small networks learn the others, and linear models
-stand beside these where there are few rows to draw.
+stand beside these where there are few rows to draw. Distances to the nearest rows stand
+beside one-class scores.
 
 Importing torch takes seconds, so it loads when a network is trained or scored and
 not with this module.
@@ -23,9 +24,15 @@ from spadework.learners.blend import (
     blend_readings,
     judge_readings,
 )
-from spadework.learners.companions import fit_companions, join, side_by_side
+from spadework.learners.companions import (
+    NEIGHBOURS_SHARE,
+    Companion,
+    fit_companions,
+    join,
+    side_by_side,
+)
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
-from spadework.learners.oddness import read_one_class
+from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.perceptrons import learn_reading
 from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
 from spadework.progress import Advance, progress
@@ -142,6 +149,8 @@ class NetworkLearner(BaseEstimator):
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
         linear = fit_companions(X, labels, judges, scaler, judged, rng)
         beside = {name: [companion] for name, companion in linear.items()}
+        nearest = read_neighbours(scaler, X, labels, judged, rng)
+        beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
         joined = {
             name: join(each, beside.get(name, ()), labels[judged], scaler)
             for name, each in grown.items()
