@@ -6,11 +6,14 @@ from sklearn.metrics import roc_auc_score
 
 from conftest import in_setting, mismatch_data
 from spadework import SPADE, NetworkLearner
+from spadework.core.neighbours import NearestNeighbours
 from spadework.core.trust import READINGS
 from spadework.errors import InputError
 from spadework.learners.blend import BlendedModel
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.network import MAX_NETWORKS, ROW_BUDGET, NetworkModel
+from spadework.learners.oddness import Oddness
+from spadework.learners.perceptrons import Perceptrons
 
 
 def fit(X, y, **parameters):
@@ -85,6 +88,17 @@ def test_linear_models_count_beside_small_networks_that_draw_few_rows():
     X, y, _ = mismatch_data(300, seed=0)
     scorers = [reading.scorer for reading in fit(X, y).model_.readings]
     assert any(isinstance(scorer, ScaledScorer) for scorer in scorers)
+
+
+def test_small_networks_and_distances_stand_beside_algorithm_1():
+    X, y, _ = mismatch_data(300, seed=0)
+    y = np.where(y == 1, 1, -1)
+    scorers = [reading.scorer for reading in fit(X, y).model_.readings]
+    kinds = [type(scorer) for scorer in scorers]
+    assert kinds.count(Perceptrons) == 2  # as_normal and pseudo
+    assert NetworkModel in kinds
+    members = [each.members for each in scorers if isinstance(each, Oddness)]
+    assert any(isinstance(each, NearestNeighbours) for each in members)
 
 
 def test_without_unlabeled_rows_there_is_nothing_to_judge():

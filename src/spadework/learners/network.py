@@ -1,9 +1,9 @@
 """The network learner: Algorithm 1 with encoder, predictor and projection head.
 
 What it has learnt counts as far as held-out labels speak for its pseudo-labels, as one
-of the readings of the unlabeled rows; small networks learn the others, and linear models
-stand beside these where there are few rows to draw. Distances to the nearest rows stand
-beside one-class scores.
+of the readings of the unlabeled rows. Small networks learn all readings, that of
+pseudo-labels beside Algorithm 1; linear models stand beside these where there are few
+rows to draw, and distances to the nearest rows beside one-class scores.
 
 Importing torch takes seconds, so it loads when a network is trained or scored and
 not with this module.
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spadework.core.pseudo_labels import PseudoLabeler
-from spadework.core.trust import ONE_CLASS, PSEUDO
+from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_targets
+from spadework.core.trust import ONE_CLASS, PSEUDO, READINGS
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import (
@@ -50,6 +50,9 @@ MIN_BATCH, MAX_STEPS = 256, 256
 MAX_NETWORKS, ROW_BUDGET = 5, 1 << 18
 """Networks at most, and rows that all of them read in an epoch, by default."""
 
+ALGORITHM_SHARE = 0.5
+"""Share of Algorithm 1 in what pseudo-labels teach, beside small networks."""
+
 
 class NetworkLearner(BaseEstimator):
     """Encoder, predictor and self-supervised head trained together (eq. 5).
@@ -80,9 +83,9 @@ class NetworkLearner(BaseEstimator):
         Where to train; "auto" takes a GPU where there is one, and so does scoring.
     judge : bool
         Count these networks as far as held-out labels speak for their pseudo-labels,
-        beside small networks that take unlabeled rows for normal, for suspects or
-        for nothing, and beside one-class scores. Otherwise they score alone, as in
-        the paper, and codes and pseudo-labels are theirs.
+        beside small networks that learn from pseudo-labels too, or take unlabeled rows
+        for normal, for suspects or for nothing, and beside one-class scores. Otherwise
+        they score alone, as in the paper, and codes and pseudo-labels are theirs.
     """
 
     def __init__(
@@ -127,8 +130,7 @@ class NetworkLearner(BaseEstimator):
 
         from spadework.core import networks, training
 
-        judges = self._judges(labels)
-        n_steps = self._n_networks(len(X)) * self.max_epochs + len(judges)
+        n_steps = self._n_networks(len(X)) * self.max_epochs + len(READINGS)
         device = networks.find_device(self.device)
         scaled = torch.from_numpy(scaler.transform(X)).to(device)
         with (
@@ -136,19 +138,24 @@ class NetworkLearner(BaseEstimator):
             progress("training", n_steps, verbose=verbose) as advance,
         ):
             learnt = self._train(X, scaled, labels, scaler, labeler, rng, advance)
-            if not judges:
+            if not self.judge or not (labels == UNLABELED).any():
                 return learnt
+            # Not on the code, where consensus agrees with the labels it has learnt.
+            fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
+            readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
             judged = judged_rows(labels, rng)
             grown = {}
-            for name, reading in judges.items():
+            for name, reading in readings.items():
                 grown[name] = learn_reading(scaled, scaler, reading, judged, rng)
                 advance(f"unlabeled rows read by {name}")
-        grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
-        # Not on the code, which has learnt the labels: consensus there agrees with them.
-        fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
-        grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
-        linear = fit_companions(X, labels, judges, scaler, judged, rng)
+        linear = fit_companions(X, labels, readings, scaler, judged, rng)
         beside = {name: [companion] for name, companion in linear.items()}
+        algorithm = GrownReading(learnt.model, learnt.train_scores[judged])
+        if PSEUDO in grown:
+            beside.setdefault(PSEUDO, []).append(Companion(ALGORITHM_SHARE, algorithm))
+        else:
+            grown[PSEUDO] = algorithm
+        grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
         nearest = read_neighbours(scaler, X, labels, judged, rng)
         beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
         joined = {
@@ -162,20 +169,13 @@ class NetworkLearner(BaseEstimator):
         )
         return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
 
-    def _judges(self, labels: NDArray[np.int8]) -> dict[str, Reading]:
-        """Return what small networks learn beside Algorithm 1, if it is to be judged."""
-        unlabeled = np.full((labels == UNLABELED).sum(), UNLABELED, dtype=np.int8)
-        if not self.judge or not len(unlabeled):
-            return {}
-        readings = make_readings(
-            labels,
-            unlabeled,
-            {ANOMALY: 0.0, NORMAL: 0.0},
-            max_draws=MAX_DRAWS,
-            min_leaf=1,
-        )
-        readings.pop(PSEUDO, None)
-        return readings
+    def _readings(
+        self, labels: NDArray[np.int8], pseudo: PseudoLabels, *, stand_in: bool
+    ) -> dict[str, Reading]:
+        """Return what small networks learn beside Algorithm 1."""
+        targets = learning_targets(labels, pseudo.labels, stand_in=stand_in)
+        alphas = {ANOMALY: self.alpha, NORMAL: self.alpha}
+        return make_readings(labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=1)
 
     def _train(
         self,
