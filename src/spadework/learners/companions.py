@@ -72,19 +72,19 @@ def companion_share(reading: Reading) -> float:
     >>> companion_share(Reading(few, few, 1)), companion_share(Reading(few, many, 1))
     (0.25, 0.0)
     """
-    share = MOST * _fewness(reading, FEW_DRAWS)
+    share = MOST * fewness(_draws(reading), FEW_DRAWS)
     return share if share >= LEAST else 0.0
 
 
 def boosted_share(reading: Reading) -> float:
     """Return the share of boosted trees in a reading; 0 where trees draw many rows."""
-    share = MOST * _fewness(reading, SOME_DRAWS)
+    share = MOST * fewness(_draws(reading), SOME_DRAWS)
     return share if share >= LEAST_SLOW else 0.0
 
 
 def whole_share(reading: Reading) -> float:
     """Return the share, at least, of trees to the last row in reading labels alone."""
-    share = _fewness(reading, SOME_DRAWS)
+    share = fewness(_draws(reading), SOME_DRAWS)
     return share if share >= LEAST_SLOW else 0.0
 
 
@@ -135,10 +135,14 @@ def share_told_apart(whole: GrownReading, labels: NDArray[np.int8]) -> float:
     return apart / (1 + apart)
 
 
-def _fewness(reading: Reading, few: int) -> float:
-    """Map the draws of a tree from 1 at none to a half at few, and on to 0."""
-    n_draws = reading.normal.n_draws + reading.anomalous.n_draws
-    return 1 / (1 + n_draws / few)
+def fewness(number: int, few: int) -> float:
+    """Map a number from 1 at none to a half at few, and on to 0."""
+    return 1 / (1 + number / few)
+
+
+def _draws(reading: Reading) -> int:
+    """Rows that a tree draws."""
+    return reading.normal.n_draws + reading.anomalous.n_draws
 
 
 def fit_companions(

@@ -1,9 +1,9 @@
 """The network learner: Algorithm 1 with encoder, predictor and projection head.
 
 What it has learnt counts as far as held-out labels speak for its pseudo-labels, as one
-of the readings of the unlabeled rows. Small networks learn all readings, that of
-pseudo-labels beside Algorithm 1; linear models stand beside these where there are few
-rows to draw, and distances to the nearest rows beside one-class scores.
+of the readings of the unlabeled rows. Small networks learn the others, and stand beside
+it in that one where there are few rows; linear models stand beside all where there are
+few to draw, and distances to the nearest rows beside one-class scores.
 
 Importing torch takes seconds, so it loads when a network is trained or scored and
 not with this module.
@@ -25,8 +25,11 @@ from spadework.learners.blend import (
     judge_readings,
 )
 from spadework.learners.companions import (
+    LEAST,
+    MOST,
     NEIGHBOURS_SHARE,
     Companion,
+    fewness,
     fit_companions,
     join,
     side_by_side,
@@ -50,8 +53,9 @@ MIN_BATCH, MAX_STEPS = 256, 256
 MAX_NETWORKS, ROW_BUDGET = 5, 1 << 18
 """Networks at most, and rows that all of them read in an epoch, by default."""
 
-ALGORITHM_SHARE = 0.5
-"""Share of Algorithm 1 in what pseudo-labels teach, beside small networks."""
+FEW_ROWS = 10_000
+"""Rows at which the share of small networks in what pseudo-labels teach has halved: an
+encoder needs many rows to learn from."""
 
 
 class NetworkLearner(BaseEstimator):
@@ -83,9 +87,10 @@ class NetworkLearner(BaseEstimator):
         Where to train; "auto" takes a GPU where there is one, and so does scoring.
     judge : bool
         Count these networks as far as held-out labels speak for their pseudo-labels,
-        beside small networks that learn from pseudo-labels too, or take unlabeled rows
-        for normal, for suspects or for nothing, and beside one-class scores. Otherwise
-        they score alone, as in the paper, and codes and pseudo-labels are theirs.
+        beside small networks that take unlabeled rows for normal, for suspects or
+        for nothing, or learn from pseudo-labels, too, where there are few rows, and
+        beside one-class scores. Otherwise they score alone, as in the paper, and codes
+        and pseudo-labels are theirs.
     """
 
     def __init__(
@@ -150,11 +155,10 @@ class NetworkLearner(BaseEstimator):
                 advance(f"unlabeled rows read by {name}")
         linear = fit_companions(X, labels, readings, scaler, judged, rng)
         beside = {name: [companion] for name, companion in linear.items()}
-        algorithm = GrownReading(learnt.model, learnt.train_scores[judged])
-        if PSEUDO in grown:
-            beside.setdefault(PSEUDO, []).append(Companion(ALGORITHM_SHARE, algorithm))
-        else:
-            grown[PSEUDO] = algorithm
+        if small := grown.pop(PSEUDO, None):
+            share = MOST * fewness(len(X), FEW_ROWS)
+            beside.setdefault(PSEUDO, []).append(Companion(share, small))
+        grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
         nearest = read_neighbours(scaler, X, labels, judged, rng)
         beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
@@ -172,10 +176,13 @@ class NetworkLearner(BaseEstimator):
     def _readings(
         self, labels: NDArray[np.int8], pseudo: PseudoLabels, *, stand_in: bool
     ) -> dict[str, Reading]:
-        """Return what small networks learn beside Algorithm 1."""
+        """Return what small networks learn: pseudo-labels only where rows are few."""
         targets = learning_targets(labels, pseudo.labels, stand_in=stand_in)
         alphas = {ANOMALY: self.alpha, NORMAL: self.alpha}
-        return make_readings(labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=1)
+        readings = make_readings(labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=1)
+        if MOST * fewness(len(labels), FEW_ROWS) < LEAST:
+            readings.pop(PSEUDO, None)
+        return readings
 
     def _train(
         self,
