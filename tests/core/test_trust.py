@@ -336,6 +336,16 @@ def test_suspects_that_differ_from_normals_by_more_than_anomalies_do_not_count(r
     assert suspicion(rng, 2_000, shift=3.0) < 0.03
 
 
+def test_a_single_anomaly_cannot_judge_what_has_learnt_from_it(rows):
+    rng, labels, odd = rows
+    labels[1:20] = -1
+    taught, other = made(rng, labels, anomalies=9.0), made(rng, labels, anomalies=1.0)
+    scores = {LABELS: taught, ONE_CLASS: other}
+    trust = weigh_readings(scores, labels, odd)
+    assert trust.evidence[LABELS].recall is None
+    assert trust.evidence[ONE_CLASS].recall == auc(other[:1], other[labels == -1])
+
+
 def test_without_odd_rows_there_is_no_agreement(rows):
     rng, labels, odd = rows
     scores = {LABELS: made(rng, labels, anomalies=3.0), PSEUDO: made(rng, labels)}

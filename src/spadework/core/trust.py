@@ -24,6 +24,9 @@ READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS, UNLIKE_NORMAL)
 BY_CONSENSUS = (PSEUDO, ONE_CLASS, UNLIKE_NORMAL)
 """Readings that count as far as all others agree with the one-class classifiers."""
 
+TAUGHT = (LABELS, AS_NORMAL, PSEUDO)
+"""Readings that learn from labeled anomalies."""
+
 FULL_AGREEMENT = 0.75
 """AUC at which the other readings find odd rows anomalous enough for pseudo-labels to
 count in full; at 0.5 they do not count."""
@@ -56,7 +59,8 @@ class Evidence(NamedTuple):
 
     ``recall`` is the AUC of labeled anomalies against unlabeled rows, ``shift`` that
     of unlabeled rows against labeled normals, both by scores of rows that the
-    reading has not learnt from; None where there are no such labels.
+    reading has not learnt from; None where there are no such labels, or where the
+    reading has learnt from the only labeled anomaly.
     """
 
     recall: float | None
@@ -186,7 +190,7 @@ def weigh_readings(
         safer. Trees learn by heart how rows were chosen for labeling; a penalised linear
         model does not, and is judged by the labeled anomalies alone.
     """
-    evidence = {name: _evidence(each, labels) for name, each in scores.items()}
+    evidence = {name: _evidence(each, labels, name) for name, each in scores.items()}
     believed = {
         name: 1.0 if each.recall is None else _gini(each.recall)
         for name, each in evidence.items()
@@ -249,12 +253,14 @@ def _ranks(scores: Floats, reference: Floats) -> Floats:
     return (below + not_above) / (2 * len(reference))
 
 
-def _evidence(scores: Floats, labels: Labels) -> Evidence:
+def _evidence(scores: Floats, labels: Labels, name: str) -> Evidence:
     """Judge a reading by its held-out scores."""
     anomalies, normals, unlabeled = (
         scores[labels == kind] for kind in (ANOMALY, NORMAL, UNLABELED)
     )
-    return Evidence(auc(anomalies, unlabeled), auc(unlabeled, normals))
+    held_out = name not in TAUGHT or len(anomalies) > 1
+    recall = auc(anomalies, unlabeled) if held_out else None
+    return Evidence(recall, auc(unlabeled, normals))
 
 
 def _agreement(
