@@ -113,7 +113,10 @@ class Trust:
         if not self._has_anomalies:
             return self._unjudged(weight)
         if self.agreement is None:
-            return f"{used}: nothing can judge them"
+            return (
+                f"{used}: nothing can judge them, as no reading ranks labeled anomalies "
+                f"high that it has not learnt from"
+            )
         agreement = f"AUC {self.agreement:.2f}"
         if weight <= NEGLIGIBLE and 1 - self.riskiness < _belief(self.agreement):
             return (
@@ -138,13 +141,14 @@ class Trust:
 
     def _unjudged(self, weight: float) -> str:
         used = f"used at weight {weight:.2f}" if weight > NEGLIGIBLE else "not used"
-        told_apart = self.evidence[PSEUDO].shift or 0.0
-        looks = (
-            f", and they tell labeled normals from most other rows (AUC "
-            f"{told_apart:.2f}), as if these had been chosen by their looks"
+        verdict = f"pseudo-labels {used}: no labeled anomaly can judge them"
+        shift = self.evidence[PSEUDO].shift
+        if _choosiness(shift) == 0:
+            return verdict
+        return (
+            f"{verdict}, and they tell labeled normals from most other rows (AUC "
+            f"{shift:.2f}), as if these had been chosen by their looks"
         )
-        why = looks if _gini(told_apart) > 0.5 else ""
-        return f"pseudo-labels {used}: no labeled anomaly can judge them{why}"
 
     @property
     def _has_anomalies(self) -> bool:
@@ -172,10 +176,10 @@ def weigh_readings(
     too, rank high what the one-class classifiers find odd, and by half where nothing can
     be compared. Where no anomaly is labeled, one-class scores count by half as far as
     suspects cannot be relied on to judge them, and pseudo-labels by half, but the less
-    the better they tell unlabeled rows from labeled normals: then they have learnt how
-    these were chosen. Suspects and one-class scores learn nothing from labeled anomalies:
-    they count as far as they rank these like the best of the readings that do, and
-    one-class scores that do so count more, unless labeled normals look risky.
+    the better they tell most unlabeled rows from labeled normals: then they have learnt
+    how these were chosen. Suspects and one-class scores learn nothing from labeled
+    anomalies: they count as far as they rank these like the best of the readings that
+    do, and one-class scores that do so count more, unless labeled normals look risky.
 
     Parameters
     ----------
@@ -217,8 +221,8 @@ def weigh_readings(
     if PSEUDO in scores and has_anomalies:
         believed[PSEUDO] = belief * (1 - riskiness)
     elif PSEUDO in scores:
-        told_apart = _gini(evidence[PSEUDO].shift or 0.0)
-        believed[PSEUDO] = UNJUDGED_SHARE * (1 - told_apart if doubt_shift else 1)
+        choosiness = _choosiness(evidence[PSEUDO].shift) if doubt_shift else 0.0
+        believed[PSEUDO] = UNJUDGED_SHARE * (1 - choosiness)
     if not has_anomalies:
         sureness = min(1.0, believed.get(AS_SUSPECT, 0.0))
         belief = sureness * belief + (1 - sureness) * UNJUDGED_SHARE
@@ -300,6 +304,15 @@ def _suspicion(shift: float | None, labels: Labels) -> float:
     error = np.sqrt((1 / n_normals + 1 / n_unlabeled) / 12)
     sureness = np.clip((shift - 0.5) / error, LEAST_SURE, MOST_SURE)
     return float(sureness) * (1 - _gini(shift)) ** 2
+
+
+def _choosiness(shift: float | None) -> float:
+    """How far rows were chosen to be labeled normal by their looks, 0 to 1.
+
+    If fewer than half of the unlabeled rows are anomalies, no reading tells unlabeled
+    rows from labeled normals with an AUC above 0.75 by these alone.
+    """
+    return 0.0 if shift is None else _gini(_gini(shift))
 
 
 def _lag(recall: float | None, others: Sequence[float | None]) -> float:
