@@ -137,7 +137,8 @@ class NetworkLearner(BaseEstimator):
 
         n_steps = self._n_networks(len(X)) * self.max_epochs + len(READINGS)
         device = networks.find_device(self.device)
-        scaled = torch.from_numpy(scaler.transform(X)).to(device)
+        features = scaler.transform(X)
+        scaled = torch.from_numpy(features).to(device)
         with (
             training.one_thread(),
             progress("training", n_steps, verbose=verbose) as advance,
@@ -146,7 +147,7 @@ class NetworkLearner(BaseEstimator):
             if not self.judge or not (labels == UNLABELED).any():
                 return learnt
             # Not on the code, where consensus agrees with the labels it has learnt.
-            fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
+            fitted, pseudo = labeler.fit(features, labels, rng)
             readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
             judged = judged_rows(labels, rng)
             grown = {}
@@ -156,8 +157,8 @@ class NetworkLearner(BaseEstimator):
         linear = fit_companions(X, labels, readings, scaler, judged, rng)
         beside = {name: [companion] for name, companion in linear.items()}
         if small := grown.pop(PSEUDO, None):
-            share = MOST * fewness(len(X), FEW_ROWS)
-            beside.setdefault(PSEUDO, []).append(Companion(share, small))
+            companion = Companion(small_share(len(X)), small)
+            beside.setdefault(PSEUDO, []).append(companion)
         grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
         nearest = read_neighbours(scaler, X, labels, judged, rng)
@@ -180,7 +181,7 @@ class NetworkLearner(BaseEstimator):
         targets = learning_targets(labels, pseudo.labels, stand_in=stand_in)
         alphas = {ANOMALY: self.alpha, NORMAL: self.alpha}
         readings = make_readings(labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=1)
-        if MOST * fewness(len(labels), FEW_ROWS) < LEAST:
+        if not small_share(len(labels)):
             readings.pop(PSEUDO, None)
         return readings
 
@@ -303,6 +304,18 @@ class NetworkModel:
             networks.restore_network(weights, linear_code=self.linear_code).to(device)
             for weights in self.weights
         ]
+
+
+def small_share(n_rows: int) -> float:
+    """Return the share of small networks beside Algorithm 1; 0 where rows are many.
+
+    Examples
+    --------
+    >>> small_share(10_000), small_share(1_000_000)
+    (0.25, 0.0)
+    """
+    share = MOST * fewness(n_rows, FEW_ROWS)
+    return share if share >= LEAST else 0.0
 
 
 def _note(epoch: "Epoch") -> str:
