@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from spadework.core.boosting import DEPTH, N_TREES, PENALTY, _gains, as_forest, boost
+from spadework.core.boosting import DEPTH, N_TREES, PENALTY, _gains, boost
 
 
 def learn(X, truth, weights=None, seed=0):
@@ -16,23 +16,6 @@ def learn(X, truth, weights=None, seed=0):
     weights = np.ones((1, len(X))) if weights is None else weights
     models = np.repeat(X[None], len(weights), axis=0)
     return boost(models, truth, weights, np.random.default_rng(seed))
-
-
-@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1))
-def test_a_symmetric_tree_as_an_ordinary_one_gives_the_same_answer(n_trees, depth, seed):
-    rng = np.random.default_rng(seed)
-    columns = rng.integers(3, size=(n_trees, depth))
-    borders = rng.integers(-2, 3, size=(n_trees, depth)).astype(np.float32)
-    values = rng.normal(size=(n_trees, 2**depth))
-    X = rng.integers(-3, 4, size=(20, 3)).astype(np.float32)
-    found = as_forest(columns, borders, values, 3).score(X)
-    for row, score in zip(X, found, strict=True):
-        answers = [
-            "".join(str(int(row[c] > b)) for c, b in zip(*tree, strict=True))
-            for tree in zip(columns, borders, strict=True)
-        ]
-        leaves = [int(each, base=2) for each in answers]
-        assert score == pytest.approx(values[np.arange(n_trees), leaves].mean())
 
 
 @given(st.integers(0, 2**32 - 1))

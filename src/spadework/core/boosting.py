@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from spadework.core.symmetric import SymmetricTrees, as_forest
 from spadework.core.trees import FlatForest
 
 Floats = NDArray[np.float64]
@@ -79,43 +80,8 @@ def boost(
         values[:, tree] = RATE * answers
         log_odds += RATE * np.take_along_axis(answers, leaves, axis=1)
     questions = columns.reshape(-1, DEPTH), borders.reshape(-1, DEPTH)
-    return as_forest(*questions, values.reshape(-1, 2**DEPTH), n_features)
-
-
-def as_forest(
-    columns: Positions, borders: NDArray[np.float32], values: Floats, n_features: int
-) -> FlatForest:
-    """Write symmetric trees out as ordinary ones.
-
-    Parameters
-    ----------
-    columns, borders : ndarray of shape (n_trees, depth)
-        A question of every level: whether a column lies above a border.
-    values : ndarray of shape (n_trees, 2 ** depth)
-        By the answers, read as a binary number that the first one leads.
-    """
-    n_trees, depth = columns.shape
-    n_inner = 2**depth - 1
-    n_nodes = n_inner + 2**depth
-    # The children of node i are 2 i + 1 and 2 i + 2, which keeps levels in order.
-    level = np.log2(np.arange(n_inner) + 1).astype(np.intp)
-    roots = n_nodes * np.arange(n_trees)
-    node = roots[:, None] + np.arange(n_nodes)
-    feature = np.zeros((n_trees, n_nodes), dtype=np.intp)
-    threshold = np.full((n_trees, n_nodes), np.inf, dtype=np.float32)
-    value = np.zeros((n_trees, n_nodes))
-    left = node.copy()
-    feature[:, :n_inner], threshold[:, :n_inner] = columns[:, level], borders[:, level]
-    left[:, :n_inner] = node[:, 1::2]
-    value[:, n_inner:] = values
-    return FlatForest(
-        n_features=n_features,
-        roots=roots,
-        feature=feature.ravel(),
-        threshold=threshold.ravel(),
-        left=left.ravel(),
-        value=value.ravel(),
-    )
+    leaves = values.reshape(-1, 2**DEPTH)
+    return as_forest(SymmetricTrees(n_features, *questions, leaves))
 
 
 def _gains(

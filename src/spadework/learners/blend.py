@@ -12,6 +12,7 @@ from spadework.core.curves import Curve
 from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.masks import LeafMasks
 from spadework.core.scaling import PrincipalScaler, same_scaling
+from spadework.core.symmetric import as_symmetric
 from spadework.core.trees import FlatForest
 from spadework.core.trust import NEGLIGIBLE, Trust, oddest, weigh_readings
 from spadework.errors import InputError
@@ -100,7 +101,7 @@ class BlendedModel:
         by_masks = iter(masks.score(X)) if masks else iter(())
         scaled = None
         scores = []
-        for scorer in (reading.scorer for reading in self.readings):
+        for scorer in self._scorers:
             if any(scorer is forest for forest in masked):
                 scores.append(next(by_masks))
             elif isinstance(scorer, Oddness | ScaledScorer):
@@ -111,10 +112,18 @@ class BlendedModel:
         return self.blend(scores)
 
     @cached_property
+    def _scorers(self) -> list[Scorer]:
+        """What scores rows by each reading; symmetric trees ask all rows alike."""
+        scorers = [reading.scorer for reading in self.readings]
+        return [
+            (as_symmetric(scorer) or scorer) if isinstance(scorer, FlatForest) else scorer
+            for scorer in scorers
+        ]
+
+    @cached_property
     def _masked(self) -> tuple[list[FlatForest], LeafMasks | None]:
         """Forests that are faster as masks of their leaves, and these masks."""
-        scorers = [reading.scorer for reading in self.readings]
-        masked = choose_masked([s for s in scorers if isinstance(s, FlatForest)])
+        masked = choose_masked([s for s in self._scorers if isinstance(s, FlatForest)])
         return masked, mask_leaves(masked) if masked else None
 
     def blend(self, scores: list[Floats]) -> Floats:
