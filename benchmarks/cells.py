@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from spadework.benchmark.methods import get_method
 from spadework.benchmark.scenarios import Trial
-from spadework.core.trees import usable_cores
+from spadework.core.cores import usable_cores
 from spadework.errors import InputError, LabelError
 from spadework.files import write_whole
 from spadework.progress import progress

@@ -27,7 +27,7 @@ from spadework.benchmark.report.summary import SUMMARIZED
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
 from spadework.core import boosting, neighbours, scaling, trust
-from spadework.core.trees import usable_cores
+from spadework.core.cores import usable_cores
 from spadework.learners import companions, forest, growing, oddness, readings
 from spadework.learners.forest import ForestLearner
 

@@ -30,10 +30,10 @@ from spadework.benchmark.image_datasets import LabeledImages
 from spadework.benchmark.photo_tables import TRAIN_SHARE
 from spadework.benchmark.scenarios import LabeledTable, new_types
 from spadework.benchmark.tables import PHOTO_SHARE
+from spadework.core.cores import usable_cores
 from spadework.core.gaussian import SHARED, fit_gaussians
 from spadework.core.matching import Tail, tail_size
 from spadework.core.pseudo_labels import find_thresholds
-from spadework.core.trees import usable_cores
 from spadework.errors import InputError
 from spadework.images.detector import ImageSPADE
 from spadework.persistence import save

@@ -34,7 +34,7 @@ from spadework.benchmark.runs import Summary, plan, run_benchmark
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, get_table
 from spadework.benchmark.workers import JobError
-from spadework.core.trees import usable_cores
+from spadework.core.cores import usable_cores
 from spadework.errors import DataError, InputError
 
 CHOSEN = {"tables": ["fraud"], "datasets": ["xente"], "methods": ["occ", "srr"]}

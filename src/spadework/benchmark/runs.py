@@ -25,7 +25,7 @@ from spadework.benchmark.results import (
 from spadework.benchmark.sweeps import logged_sweep
 from spadework.benchmark.tables import TABLES, get_table
 from spadework.benchmark.workers import JobError, run_jobs
-from spadework.core.trees import usable_cores
+from spadework.core.cores import usable_cores
 from spadework.errors import InputError
 from spadework.progress import progress
 

@@ -151,7 +151,7 @@ def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floa
         )
     centre, whitening, log_norms = whiten(ensemble)
     scores = np.empty((len(X), n_members))
-    size = _product_rows(*whitening.shape)
+    size = product_rows(len(whitening), whitening.shape[1], _SCORED_ROWS)
     chunk = np.ones((_SCORED_ROWS, n_features + 1))
     for start in range(0, len(X), _SCORED_ROWS):
         rows = X[start : start + _SCORED_ROWS]
@@ -165,16 +165,16 @@ def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floa
     return scores
 
 
-def _product_rows(depth: int, width: int) -> int:
-    """Rows to multiply at once by a matrix of that shape: a power of two, or all.
+def product_rows(depth: int, width: int, most: int) -> int:
+    """Rows to multiply at once by a matrix of that shape: a power of two up to the most.
 
     The threads of a larger product wait for each other without sleeping, and on a busy
     machine that takes longer than the product. Wide matrices are worth it.
     """
     n_rows = _ALONE // (depth * width)
     if n_rows < 4:
-        return _SCORED_ROWS
-    return min(1 << (n_rows.bit_length() - 1), _SCORED_ROWS)
+        return most
+    return min(1 << (n_rows.bit_length() - 1), most)
 
 
 def whiten(ensemble: GaussianEnsemble) -> Whitening:

@@ -9,15 +9,15 @@ Leaves of value 0 add nothing and have no bit. The bits of a tree lie in bytes o
 own, at most one of which is then not 0 (after QuickScorer, Lucchese et al. 2015).
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.cores import map_blocks
 from spadework.core.curves import Cuts
-from spadework.core.trees import refuse_other_width, usable_cores
+from spadework.core.trees import refuse_other_width
 
 Integers = NDArray[np.intp]
 Words = NDArray[np.uint64]
@@ -81,15 +81,9 @@ class LeafMasks:
         Rows, (n_samples, n_features), are finite and taken as float32.
         """
         refuse_other_width(X, self.n_features)
-        scores = np.empty((len(self.n_trees), len(X)))
-
-        def score_block(start: int) -> None:
-            rows = slice(start, start + _BLOCK_ROWS)
-            scores[:, rows] = self._score_block(X[rows])
-
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            list(pool.map(score_block, range(0, len(X), _BLOCK_ROWS)))
-        return scores
+        none = np.empty((len(self.n_trees), 0))
+        blocks = map_blocks(lambda rows: self._score_block(X[rows]), len(X), _BLOCK_ROWS)
+        return np.concatenate([none, *blocks], axis=1)
 
     def _score_block(self, X: NDArray[np.floating]) -> Floats:
         """Score rows that the processor's cache has room for, (n_forests, n_rows)."""

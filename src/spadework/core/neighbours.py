@@ -8,13 +8,14 @@ though: columns that go together count as one, and a row that breaks the tie bet
 lies far off.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.gaussian import fit_gaussians, whiten
+from spadework.core.cores import map_blocks
+from spadework.core.gaussian import fit_gaussians, product_rows, whiten
 from spadework.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -35,8 +36,8 @@ SLACK = 0.1
 those that rows hardly vary in, distances say little."""
 
 _CHUNK_ROWS = 128
-"""Rows of every product, the last one filled up: a row is scored to the last bit alike,
-alone and among others."""
+"""Rows of every product, at most; the last one is filled up: a row is scored to the last
+bit alike, alone and among others."""
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,11 @@ def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
         raise InputError(
             f"expected rows of {n_features} features; got an array of shape {X.shape}"
         )
-    scores = np.empty((len(X), n_members))
-    for rows, nearest in _nearest(neighbours, X):
-        scores[rows] = nearest.mean(axis=1).T[: rows.stop - rows.start]
-    return scores
+
+    def mean(nearest: Floats, rows: slice) -> Floats:
+        return nearest.mean(axis=1).T[: rows.stop - rows.start]
+
+    return np.concatenate([np.empty((0, n_members)), *_map_nearest(neighbours, X, mean)])
 
 
 def score_drawn(
@@ -157,31 +159,42 @@ def score_drawn(
     scores : ndarray of shape (n_samples,)
     """
     counted = ~drawn | drawn.all(axis=1, keepdims=True)
-    scores = np.empty(len(X))
-    for rows, nearest in _nearest(neighbours, X):
+
+    def mean(nearest: Floats, rows: slice) -> Floats:
         distances = nearest[0, :, : rows.stop - rows.start]
-        scores[rows] = np.average(distances, axis=0, weights=counted[rows].T)
-    return scores
+        return np.average(distances, axis=0, weights=counted[rows].T)
+
+    return np.concatenate([np.empty(0), *_map_nearest(neighbours, X, mean)])
 
 
-def _nearest(neighbours: NearestNeighbours, X: Rows) -> Iterator[tuple[slice, Floats]]:
-    """Yield which rows a chunk holds, and distances, (n_members, n_draws, chunk_rows).
+def _map_nearest(
+    neighbours: NearestNeighbours,
+    X: Rows,
+    function: Callable[[Floats, slice], Floats],
+) -> list[Floats]:
+    """Call a function with the distances of chunks of rows, on all cores.
 
-    Rows come last, so that the nearest of a draw is found for many of them at once.
-    Distances behind those of the last row are of none.
+    The function gets distances, (n_members, n_draws, chunk_rows), and the slice of rows
+    they belong to; those behind the last row's are of none. Results come in row order.
     """
+    n_members, n_draws, n_points, _ = neighbours.points.shape
     directions, squares = linear_form(neighbours)
-    planes = np.vstack([directions, squares]).T.copy()
-    chunk = np.zeros((_CHUNK_ROWS, X.shape[1]))
-    for start in range(0, len(X), _CHUNK_ROWS):
-        rows = X[start : start + _CHUNK_ROWS]
-        chunk[: len(rows)] = rows
-        along = np.vstack([(chunk @ neighbours.axes).T, np.ones(_CHUNK_ROWS)])
-        others = planes @ along  # |x - p|^2 = |x|^2 + (|p|^2 - 2 x p)
-        nearest = others.reshape(*neighbours.points.shape[:3], -1).min(axis=2)
+    planes = np.vstack([directions, squares]).T.reshape(n_members, n_draws, n_points, -1)
+    planes = np.ascontiguousarray(planes)
+    # Every draw is a product of its own, small enough for one core.
+    size = product_rows(n_points, planes.shape[-1], _CHUNK_ROWS)
+
+    def measure(rows: slice) -> Floats:
+        chunk, along = np.zeros((size, X.shape[1])), np.ones((planes.shape[-1], size))
+        chunk[: rows.stop - rows.start] = X[rows]
+        along[:-1] = (chunk @ neighbours.axes).T
+        # Rows come last, so that the nearest of a draw is found for many at once.
+        nearest = (planes @ along).min(axis=2)  # |x - p|^2 = |x|^2 + (|p|^2 - 2 x p)
         nearest += (along[:-1] ** 2).sum(axis=0)
         nearest[nearest < SAME] = 0.0
-        yield slice(start, start + len(rows)), np.sqrt(nearest, out=nearest)
+        return function(np.sqrt(nearest, out=nearest), rows)
+
+    return list(map_blocks(measure, len(X), size))
 
 
 def linear_form(neighbours: NearestNeighbours) -> tuple[Floats, Floats]:

@@ -5,13 +5,13 @@ place of the leaf (Prokhorenkova et al. 2018), and every question is one compari
 column of many rows at once.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.trees import FlatForest, refuse_other_width, usable_cores
+from spadework.core.cores import map_blocks
+from spadework.core.trees import FlatForest, refuse_other_width
 
 Floats = NDArray[np.float64]
 
@@ -44,15 +44,8 @@ class SymmetricTrees:
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Mean leaf value of each finite row, X of shape (n_samples, n_features)."""
         refuse_other_width(X, self.n_features)
-        scores = np.empty(len(X))
-
-        def score_block(start: int) -> None:
-            rows = slice(start, start + _BLOCK_ROWS)
-            scores[rows] = self._score_block(X[rows])
-
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            list(pool.map(score_block, range(0, len(X), _BLOCK_ROWS)))
-        return scores
+        blocks = map_blocks(lambda rows: self._score_block(X[rows]), len(X), _BLOCK_ROWS)
+        return np.concatenate([np.empty(0), *blocks])
 
     def _score_block(self, X: NDArray[np.floating]) -> Floats:
         """Score rows, in the order of the trees: the sum is that of walking."""

@@ -6,9 +6,7 @@ own left child behind an infinite threshold. Rows are scored by scikit-learn's c
 trees, which are made of these arrays.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -17,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.cores import map_blocks
 from spadework.errors import InputError
 
 _BLOCK_VALUES = 1 << 18
@@ -87,15 +86,12 @@ class FlatForest:
         refuse_other_width(X, self.n_features)
         trees = self._compiled
 
-        def call(start: int) -> NDArray[np.float64]:
-            rows = slice(start, start + n_rows)
+        def call(rows: slice) -> NDArray[np.float64]:
             block = X[rows].astype(np.float32, copy=False)
             values = np.stack([tree.predict(block)[:, 0] for tree in trees])
             return function(values, rows)
 
-        n_rows = max(1, _BLOCK_VALUES // len(trees))
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            yield from pool.map(call, range(0, len(X), n_rows))
+        yield from map_blocks(call, len(X), max(1, _BLOCK_VALUES // len(trees)))
 
     @cached_property
     def _compiled(self) -> list[Any]:
@@ -200,13 +196,6 @@ def refuse_other_width(X: NDArray[np.floating], n_features: int) -> None:
         raise InputError(
             f"expected rows of {n_features} features; got an array of shape {X.shape}"
         )
-
-
-def usable_cores() -> int:
-    """Cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _round_down(threshold: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.trees import usable_cores
+from spadework.core.cores import usable_cores
 from spadework.errors import DataError, InputError
 from spadework.images.arrays import check_images, eight_bit
 from spadework.images.decoding import (

@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
-from spadework.core.trees import (
-    MAX_DEPTH,
-    FlatForest,
-    TreeNodes,
-    flatten_trees,
-    usable_cores,
-)
+from spadework.core.cores import usable_cores
+from spadework.core.trees import MAX_DEPTH, FlatForest, TreeNodes, flatten_trees
 from spadework.labels import ANOMALY, NORMAL
 from spadework.learners.blend import mean_of_unseen
 from spadework.learners.contract import Floats, GrownReading

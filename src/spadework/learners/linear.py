@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from spadework.core.cores import usable_cores
 from spadework.core.scaling import column_spread
-from spadework.core.trees import usable_cores
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.directions import LinearScorer
 from spadework.learners.readings import Draws, Reading
