@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spadework.core.cores import map_blocks
 from spadework.errors import InputError
 
-_BLOCK_VALUES = 1 << 18
+_BLOCK_VALUES = 1 << 19
 """Leaf values of a block of rows, which set how many rows it has."""
 
 MAX_DEPTH = 256
