@@ -28,7 +28,7 @@ from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
 from spadework.core import boosting, neighbours, scaling, trust
 from spadework.core.cores import usable_cores
-from spadework.learners import companions, forest, growing, oddness, readings
+from spadework.learners import blend, companions, forest, growing, oddness, readings
 from spadework.learners.forest import ForestLearner
 
 MAX_ROWS = 10_000
@@ -59,7 +59,7 @@ def moved_constants() -> Iterator[Moved]:
             (trust, "UNJUDGED_SHARE"),
             (trust, "LEAST_SURE"),
             (trust, "MOST_SURE"),
-            (trust, "NEGLIGIBLE"),
+            (blend, "NEGLIGIBLE"),
             (scaling, "LIMIT"),
             (readings, "WIDE"),
             (growing, "MANY_COLUMNS"),

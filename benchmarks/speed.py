@@ -250,11 +250,6 @@ _GROWTH_SCRIPT = """
 import re, sys, time
 import numpy as np
 from spadework import SPADE
-from spadework.benchmark.datasets import get_dataset
-from spadework.benchmark.image_datasets import LabeledImages
-from spadework.benchmark.photo_tables import TRAIN_SHARE
-from spadework.benchmark.scenarios import LabeledTable, new_types
-from spadework.benchmark.tables import PHOTO_SHARE
 def peak():  # resource.getrusage would count the parent process in
     status = open("/proc/self/status").read()
     return int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024

@@ -298,3 +298,34 @@ def test_a_device_that_is_not_there_is_refused(device):
 )
 def test_a_learner_parameter_without_meaning_is_refused(learner, name):
     refuses(*good_table(), ValueError, name, learner=learner)
+
+
+# Precision
+
+
+def unix_times():
+    """A good table whose third column holds the seconds of a year, and its labels."""
+    X, y = good_table()
+    X[:, 2] = 1.7e9 + np.arange(len(X)) * 3e5
+    return X, y
+
+
+def test_a_column_that_float32_flattens_is_refused_in_fit():
+    X, y = good_table()
+    X[:, 2] = 1.7e9 + np.arange(len(X)) / 10
+    refuses(X, y, InputError, "columns 2 differ only beyond the precision of float32")
+
+
+def test_a_column_that_differs_by_rounding_is_constant():
+    X, y = good_table()
+    X[:, 2] = np.where(np.arange(len(X)) % 2, 0.1 + 0.2, 0.3)
+    assert np.isfinite(forest().fit(X, y).anomaly_score(X)).all()
+
+
+def test_rows_that_lie_close_are_scored_together_as_alone():
+    X, y = unix_times()
+    detector = forest().fit(X, y)
+    close = X[[0, 0]]
+    close[1, 2] += 1
+    alone = [detector.anomaly_score(row[None])[0] for row in close]
+    np.testing.assert_array_equal(detector.anomaly_score(close), alone)

@@ -39,11 +39,12 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
     # Named before it is made: a signal in between leaves nothing that is not removed.
     name = target.parent / f".{target.name}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(_make_private(name), "wb") as file:
+        with os.fdopen(_make_file(name, private=target.exists()), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _mode_of(target))
+        if target.exists():
+            os.chmod(name, target.stat().st_mode & 0o777)
         os.replace(name, target)
     except BaseException:
         name.unlink(missing_ok=True)
@@ -51,22 +52,10 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
-def _make_private(path: Path) -> int:
-    """Make a file that nobody else may read."""
+def _make_file(path: Path, *, private: bool) -> int:
+    """Make a file that nobody else may read, or one as readable as new files are."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(path, flags, 0o600)
-
-
-def _mode_of(target: Path) -> int:
-    """Return the permissions of a file, or those that a new one gets."""
-    return target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-
-
-def _umask() -> int:
-    """Return the permissions that new files go without; reading it means setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    return os.open(path, flags, 0o600 if private else 0o666)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -151,17 +151,20 @@ class FitPlan:
         ]
 
     def fit(self, detector: "SPADE") -> TableModel:
-        """Encode the table and fit a detector on it."""
+        """Encode the table and fit a new detector with the same parameters on it."""
+        from sklearn.base import clone
+
         X = self.encoder.encode(self.table)
-        detector.set_params(label_map=_STATED).fit(X, self.labels)
+        fitted: Any = clone(detector)
+        fitted.set_params(label_map=_STATED).fit(X, self.labels)
         return TableModel(
-            detector,
+            fitted,
             self.encoder,
             self.label,
             self.label_map,
             self.keys,
             self.table.num_rows,
-            _remember(detector, X, self.labels, self.table.select(self.keys)),
+            _remember(fitted, X, self.labels, self.table.select(self.keys)),
         )
 
 

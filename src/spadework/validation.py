@@ -15,6 +15,7 @@ from spadework.errors import InputError, LabelError
 from spadework.labels import LabelCensus, count_labels, normalize_labels
 
 _SHOWN_COLUMNS = 8
+_ROUNDINGS = 64  # steps of float64 that a few sums may lose
 _CHOICES = {
     "voting": ("unanimous", "majority"),
     "score_scale": ("log", "raw"),
@@ -45,12 +46,13 @@ def check_rows(
     if not finite.all():
         raise InputError(_not_finite_message(estimator, rows, ~finite))
     limit = float(np.finfo(np.float32).max)
-    if rows.dtype != np.float32 and np.abs(rows).max(initial=0) > limit:
+    if max(rows.max(initial=0), -rows.min(initial=0)) > limit:
         raise InputError(
             f"X holds values beyond the range of float32 ({limit:.1e}); rescale them"
         )
     single = rows.astype(np.float32, copy=False)
-    _refuse_flattened(estimator, rows, single)
+    if fitting:
+        _refuse_flattened(estimator, rows, single)
     return single
 
 
@@ -164,10 +166,15 @@ def _is_threshold_rule(rule: Any) -> bool:
 def _refuse_flattened(
     estimator: Any, rows: NDArray[Any], single: NDArray[np.float32]
 ) -> None:
-    """Refuse columns whose differences all vanish in float32, such as Unix times."""
+    """Refuse columns whose differences all vanish in float32, such as Unix times.
+
+    Those that differ by errors of rounding are constant.
+    """
     if rows is single or not len(rows):
         return
-    flat = (single == single[0]).all(axis=0) & (rows != rows[0]).any(axis=0)
+    flat = (single == single[0]).all(axis=0)
+    rounding = _ROUNDINGS * np.spacing(np.abs(rows[0, flat]))
+    flat[flat] = np.ptp(rows[:, flat], axis=0) > rounding
     if flat.any():
         names = getattr(estimator, "feature_names_in_", np.arange(rows.shape[1]))
         raise InputError(

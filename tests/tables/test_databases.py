@@ -214,3 +214,25 @@ def test_a_server_that_does_not_answer_is_named_without_the_password():
     with pytest.raises(DataError, match=r"me@127\.0\.0\.1:1/bank") as caught:
         read_table(url, query=QUERY)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ["postgresql://me:secret@host/bank", "a.csv"],
+        ("a.csv", "postgresql://host/bank?user=me&password=secr@secret"),
+        ["postgresql://me:secret@127.0.0.1:1/bank"],
+    ],
+)
+def test_no_error_shows_a_password(source):
+    with pytest.raises(DataError) as caught:
+        read_table(source)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(DataError) as caught:
+        read_table([*source, "b.csv"], query=QUERY)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_list_of_one_database_is_that_database(sqlite_url):
+    found = read_table([sqlite_url], query=QUERY)
+    assert found.equals(read_table(sqlite_url, query=QUERY))

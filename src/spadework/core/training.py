@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -137,15 +138,32 @@ def predict_logits(network: SpadeNetwork, X: Tensor) -> NDArray[np.float64]:
     return torch.cat(parts).squeeze(-1).cpu().numpy().astype(np.float64)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run small torch steps on one thread: more only wait for each other."""
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(n_threads)
+class _OneThread:
+    """Run small torch steps on one thread: more only wait for each other.
+
+    The limit is that of the process, and of every thread that has used torch. Whoever
+    comes second must not take the limit of the first for what is to be put back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_inside, self._n_threads = Lock(), 0, 1
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._n_inside == 0:
+                self._n_threads = torch.get_num_threads()
+            self._n_inside += 1
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_inside -= 1
+                torch.set_num_threads(self._n_threads)
+
+
+one_thread = _OneThread()
 
 
 class _Batch(NamedTuple):

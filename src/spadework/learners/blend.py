@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,8 @@ class BlendedModel:
             reading.weight * reading.rank(each)
             for reading, each in zip(self.readings, scores, strict=True)
         ]
-        return np.sum(ranks, axis=0) / sum(reading.weight for reading in self.readings)
+        # One after the other, so that a row scores the same alone and among others.
+        return reduce(np.add, ranks) / sum(reading.weight for reading in self.readings)
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scaled features."""

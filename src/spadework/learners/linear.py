@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
-from spadework.core.cores import usable_cores
+from spadework.core.cores import one_blas_thread, usable_cores
 from spadework.core.scaling import column_spread
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.directions import LinearScorer
@@ -117,8 +116,7 @@ def fit_linear(
         for fold in range(N_FOLDS)
     ]
     n_workers = min(usable_cores(), N_FOLDS)
-    # The models are small: shared out, their products would wait for one another.
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(n_workers) as pool:
         models = list(pool.map(partial(_fit_mean, views, standard, offset), samples))
     weights = np.stack([model.weights for model in models])
     intercepts = np.array([model.intercept for model in models])

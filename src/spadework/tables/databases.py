@@ -34,7 +34,7 @@ def open_query(
     """
     if not query:
         raise DataError(
-            f"{_without_password(url)} is a database: say what to read with a query, "
+            f"{without_password(url)} is a database: say what to read with a query, "
             f"such as 'SELECT * FROM payments'"
         )
     driver, address = _driver(url)
@@ -62,7 +62,7 @@ def _as_data_error(error: Exception, url: str) -> DataError:
     hint = ""
     if "type mismatch" in text.lower() or "mixed" in text.lower():
         hint = ". Give each column one type, with CAST(column AS TEXT) in the query"
-    return DataError(f"{_without_password(url)} did not answer the query: {text}{hint}")
+    return DataError(f"{without_password(url)} did not answer the query: {text}{hint}")
 
 
 def _driver(url: str) -> tuple[Any, str]:
@@ -85,8 +85,21 @@ def _driver(url: str) -> tuple[Any, str]:
     return driver, path
 
 
-def _without_password(url: str) -> str:
-    """Show a URL without what must not be seen."""
-    scheme, _, rest = url.partition("://")
-    user, at, host = rest.rpartition("@")
-    return f"{scheme}://{user.partition(':')[0]}{at}{host.partition('?')[0]}"
+def without_password(source: object) -> str:
+    """Show a source, and of a URL nothing that must not be seen.
+
+    >>> without_password("postgresql://bob:secret@host/name?password=secret")
+    'postgresql://bob@host/name'
+    >>> without_password(["a.csv", "postgresql://bob:secret@host/name"])
+    "['a.csv', 'postgresql://bob@host/name']"
+    """
+    if isinstance(source, list | tuple):
+        return repr([without_password(each) for each in source])
+    scheme, separator, rest = str(source).partition("://")
+    if not separator:
+        return str(source)
+    place = rest.partition("?")[0]
+    if "@" in rest and "@" not in place:  # a password that holds one of the two
+        return f"{scheme}://..."
+    user, at, host = place.rpartition("@")
+    return f"{scheme}://{user.partition(':')[0]}{at}{host}"

@@ -29,7 +29,7 @@ from spadework.tables.batches import (
     in_slices,
     refuse_duplicates,
 )
-from spadework.tables.databases import is_database, open_query
+from spadework.tables.databases import is_database, open_query, without_password
 from spadework.tables.frames import frame_to_table
 from spadework.tables.table_files import open_file
 from spadework.tables.text import MixedTypesError, open_text
@@ -123,6 +123,8 @@ def open_table(
         If there is no such table, if it cannot be read as what its name says, or if
         a file changes while it is read.
     """
+    if isinstance(source, list | tuple) and len(source) == 1:
+        (source,) = source
     if isinstance(source, (str, os.PathLike)) and is_database(str(source)):
         with open_query(str(source), query) as (schema, batches):
             refuse_duplicates(schema.names, "the answer to the query")
@@ -131,7 +133,7 @@ def open_table(
     if query is not None:
         raise DataError(
             "a query needs a database, such as sqlite:///file.db or "
-            f"postgresql://host/name; got {source!r}"
+            f"postgresql://host/name; got {without_password(source)}"
         )
     wanted = Wanted(types or {}, columns)
     parts = _parts_of(source)
@@ -157,14 +159,13 @@ def _parts_of(source: Any) -> list[Any]:
             return [Path(each) for each in found]
         return [Path(name)]
     if isinstance(source, Sequence):
-        parts = [part for each in source for part in _parts_of(each)]
         alone = [each for each in source if each == STDIN or _is_url(each)]
-        if not parts or (alone and len(parts) > 1):
+        if not source or (alone and len(source) > 1):
             raise DataError(
                 "expected files, standard input or a database; several sources must "
-                f"all be files or frames; got {source!r}"
+                f"all be files or frames; got {without_password(source)}"
             )
-        return parts
+        return [part for each in source for part in _parts_of(each)]
     return [source]
 
 

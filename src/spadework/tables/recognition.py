@@ -186,8 +186,8 @@ def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> Categ
     counted = pc.value_counts(to_text(array, missing))
     values, counts = counted.field("values").to_pylist(), counted.field("counts")
     counts = np.asarray(counts, dtype=np.int64)
-    names = np.array(["" if value is None else value for value in values])
-    order = np.lexsort((names, -counts))[:MAX_VALUES]
+    order = sorted(range(len(values)), key=lambda i: (-counts[i], values[i] or ""))
+    order = order[:MAX_VALUES]
     shares = counts[order] / counts.sum()
     n_common = len(order)
     if n_common > MAX_COMMON:
