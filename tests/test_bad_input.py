@@ -329,3 +329,10 @@ def test_rows_that_lie_close_are_scored_together_as_alone():
     close[1, 2] += 1
     alone = [detector.anomaly_score(row[None])[0] for row in close]
     np.testing.assert_array_equal(detector.anomaly_score(close), alone)
+
+
+def test_text_is_refused_with_what_takes_it():
+    X, y = good_table()
+    table = pd.DataFrame(X).assign(place="here")
+    table.columns = table.columns.astype(str)
+    refuses(table, y, InputError, "a detector takes numbers.*spadework.fit_table")

@@ -338,3 +338,18 @@ def test_a_detector_that_is_given_is_not_fitted_itself():
     assert first.score(payments()).equals(before)
     assert detector.label_map == {"a": 1}
     assert not hasattr(detector, "model_")
+
+
+def test_a_name_alone_stands_for_a_list_of_one():
+    options = {"label": "status", "label_map": MAP, "detector": small()}
+    alone = fit_table(payments(), keys="id", ignore="rate", categories="place", **options)
+    listed = fit_table(
+        payments(), keys=["id"], ignore=["rate"], categories=["place"], **options
+    )
+    assert alone.score(payments()).equals(listed.score(payments()))
+
+
+def test_a_folder_stands_for_the_model_in_it(tmp_path):
+    model = fit_table(payments(), label="status", label_map=MAP, detector=small())
+    save(model, tmp_path / "model.spade")
+    assert load(tmp_path).score(payments()).equals(model.score(payments()))

@@ -9,6 +9,9 @@ from typing import BinaryIO
 
 from spadework.errors import DataError
 
+MODEL_FILE = "model.spade"
+"""Name of the model in a folder that the commands write."""
+
 
 def refuse_to_replace(path: Path, *, force: bool) -> None:
     """Refuse to write over a file, unless that is wanted."""

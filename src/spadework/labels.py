@@ -227,7 +227,7 @@ def _apply_mapping(values: NDArray[Any], mapping: dict[Any, int]) -> NDArray[np.
     unknown = [value for value, label in zip(unique, read, strict=True) if label is None]
     if unknown:
         raise LabelError(
-            f"the label mapping has no entry for {_shown(unknown)}; "
+            f"label_map has no entry for {_shown(unknown)}; "
             f"it names {_shown(list(mapping))}. Add the missing values "
             f"(to -1 if they say nothing about the row). {_hint(unknown)}".rstrip()
         )

@@ -29,7 +29,7 @@ from spadework.core.trees import FlatForest
 from spadework.core.trust import Evidence, Trust
 from spadework.detector import SPADE
 from spadework.errors import ModelFileError
-from spadework.files import write_whole
+from spadework.files import MODEL_FILE, write_whole
 from spadework.labels import LabelCensus
 from spadework.learners.blend import BlendedModel, ReadingModel
 from spadework.learners.directions import LinearScorer, ScaledScorer
@@ -124,7 +124,7 @@ def save(model: "SPADE | TableModel | ImageSPADE", path: str | os.PathLike[str])
 
 
 def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
-    """Read a model file; nothing in it is executed.
+    """Read a model file, or the one in a folder; nothing in it is executed.
 
     Raises
     ------
@@ -132,8 +132,10 @@ def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
         If the file is not a spadework model, is cut off or changed, or was
         written in another version of the format.
     """
-    content = Path(path).read_bytes()
-    header, arrays = _unpack(content, path)
+    path = Path(path)
+    if path.is_dir():  # as the commands write it
+        path = path / MODEL_FILE
+    header, arrays = _unpack(path.read_bytes(), path)
     version = header.get("format_version")
     if version != FORMAT_VERSION:
         raise ModelFileError(

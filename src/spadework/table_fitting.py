@@ -181,6 +181,7 @@ def plan_table(
     unlabeled: Any = None,
 ) -> FitPlan:
     """Read a table and decide what each column is; parameters as of `fit_table`."""
+    keys, ignore, categories = map(_listed, (keys, ignore, categories))
     _refuse_result_names(keys)
     stay_text = dict.fromkeys([*categories, *keys], pa.string())
     table = read_table(source, query=query, types=stay_text)
@@ -290,6 +291,11 @@ def _shorten(names: list[str]) -> str:
     """List a few names."""
     more = len(names) - _SHOWN_NAMES
     return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _listed(names: Sequence[str]) -> Sequence[str]:
+    """Take a name alone for a list of one."""
+    return [names] if isinstance(names, str) else names
 
 
 def _refuse_unknown(table: pa.Table, names: Sequence[str]) -> None:

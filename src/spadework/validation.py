@@ -35,13 +35,21 @@ def check_rows(
         _refuse_reordered(estimator, X)
     # scikit-learn declares no types; X comes back as an array of one of the dtypes.
     validate: Any = validate_data
-    rows: NDArray[Any] = validate(
-        estimator,
-        X,
-        reset=fitting,
-        dtype=(np.float32, np.float64),
-        ensure_all_finite=False,
-    )
+    try:
+        rows: NDArray[Any] = validate(
+            estimator,
+            X,
+            reset=fitting,
+            dtype=(np.float32, np.float64),
+            ensure_all_finite=False,
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise InputError(
+            f"{error}: a detector takes numbers. For a table with text or dates use "
+            f"spadework.fit_table, which encodes the columns"
+        ) from error
     finite = np.asarray(np.isfinite(rows).all(axis=0))
     if not finite.all():
         raise InputError(_not_finite_message(estimator, rows, ~finite))

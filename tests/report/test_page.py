@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from spadework import SPADE, ForestLearner
+from spadework.errors import InputError
 from spadework.report import build_page, write_page
 from spadework.report.content import N_TOP, make_content
 from spadework.table_fitting import fit_table
@@ -115,6 +116,26 @@ def test_the_counts_of_the_histogram_are_all_rows(model, table, content):
 def test_performance_is_measured_on_held_out_labels(content):
     assert content["performance"]["n_rows"] == 400
     assert content["performance"]["measures"]["ROC AUC"][0] > 0.9
+
+
+def test_rows_whose_labels_were_learnt_from_are_not_held_out(model, table):
+    unseen = made_table(400, 1, labeled=1.0)
+    both = pa.concat_tables([table, unseen])
+    measured = make_content(model, table, both)["performance"]
+    n_labeled = sum(status != "" for status in table.column("status").to_pylist())
+    assert (measured["n_rows"], measured["n_left_out"]) == (400, n_labeled)
+    assert (
+        measured["measures"]
+        == make_content(model, table, unseen)["performance"]["measures"]
+    )
+    assert f"Left out: {n_labeled} whose labels it has" in build_page(
+        make_content(model, table, both)
+    )
+
+
+def test_held_out_rows_that_were_all_learnt_from_are_refused(model, table):
+    with pytest.raises(InputError, match="has learnt from the labels of all"):
+        make_content(model, table, table)
 
 
 def test_without_held_out_labels_the_page_says_that_it_cannot_judge(model, table):

@@ -16,6 +16,7 @@ from spadework.cli.models import (
     SkipCorrupt,
     Sources,
     hush,
+    in_words_of_the_command,
     new_folder,
     save_into,
     source_of,
@@ -138,7 +139,7 @@ def fit(
             unlabeled=source_of(unlabeled) if unlabeled else None,
         )
     except LabelError as error:
-        raise LabelError(f"{error} (label_map is --map here: 'fraud=1,ok=0')") from error
+        raise LabelError(in_words_of_the_command(str(error))) from error
     except ColumnsError as error:
         raise InputError(error.explain(as_options)) from error
     for line in plan.lines():
@@ -163,7 +164,8 @@ def fit(
         return
     console.print(f"trust:  {facts['trust']}", markup=False, highlight=False)
     console.print(
-        f"calls:  {facts['share_called']:.2%} of unlabeled rows at threshold "
+        f"calls:  {facts['share_called']:.2%} of "
+        f"{'unlabeled' if facts['census']['n_unlabeled'] else 'all'} rows at threshold "
         f"{facts['threshold']:.3f}",
         highlight=False,
     )

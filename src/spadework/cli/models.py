@@ -1,6 +1,7 @@
 """Model folders of the command line: where a model lies, and what is in it."""
 
 import logging
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spadework.errors import InputError, ModelFileError
-from spadework.files import refuse_to_replace
+from spadework.files import MODEL_FILE, refuse_to_replace
 
 if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
     from spadework.table_model import TableModel
-
-MODEL_FILE = "model.spade"
 
 ModelPath = Annotated[Path, typer.Argument(help="Folder that 'spadework fit' wrote.")]
 Sources = Annotated[
@@ -41,6 +40,20 @@ def hush(quiet: bool) -> None:
     """Keep log lines to warnings where the user wants to hear nothing else."""
     if quiet:
         logging.getLogger("spadework").setLevel(logging.WARNING)
+
+
+def in_words_of_the_command(text: str) -> str:
+    """Write label maps as options.
+
+    >>> in_words_of_the_command("Say which with label_map: {1: 1, 'ok': 0}, or not")
+    'Say which with --map 1=1,ok=0, or not'
+    """
+    text = text.replace("label_map: ", "").replace("label_map", "--map")
+
+    def as_option(found: re.Match[str]) -> str:
+        return "--map " + found[1].replace("'", "").replace(": ", "=").replace(", ", ",")
+
+    return re.sub(r"\{(.*?)\}", as_option, text)
 
 
 def source_of(sources: list[str]) -> str | list[str]:

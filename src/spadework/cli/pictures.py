@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from spadework.cli.models import save_into
+from spadework.cli.models import in_words_of_the_command, save_into
 from spadework.errors import DataError, InputError, SpadeworkError
 
 if TYPE_CHECKING:
@@ -232,6 +232,4 @@ def _words_of_the_command() -> Iterator[None]:
         yield
     except SpadeworkError as error:
         text = str(error).replace("on_corrupt='skip'", "--skip-corrupt")
-        if "label_map" in text:
-            text += " (label_map is --map here: 'dented=1,ok=0')"
-        raise type(error)(text) from error
+        raise type(error)(in_words_of_the_command(text)) from error

@@ -50,6 +50,9 @@ LEAST_SURE, MOST_SURE = 0.5, 4.0
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest scores."""
 
+CHANCE = 0.45
+"""AUC down to which the other readings find odd rows as anomalous as any, not less."""
+
 NEGLIGIBLE = 0.03
 """Weight up to which a reading does not count: it would take time and change nothing."""
 
@@ -103,7 +106,8 @@ class Trust:
     def __str__(self) -> str:
         """One honest sentence on the pseudo-labels, and the weights."""
         weight = self.weights.get(PSEUDO, 0.0)
-        parts = ", ".join(f"{name} {value:.2f}" for name, value in self.weights.items())
+        counted = {n: w if w > NEGLIGIBLE else 0 for n, w in self.weights.items()}
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in counted.items())
         return f"{self._verdict(weight)}; weights: {parts}"
 
     def _verdict(self, weight: float) -> str:
@@ -124,7 +128,7 @@ class Trust:
                 f"suspicious rows were labeled normal; consensus and labels agree "
                 f"({agreement})"
             )
-        if weight <= NEGLIGIBLE and self.agreement > 0.5:
+        if weight <= NEGLIGIBLE and self.agreement > CHANCE:
             return (
                 f"pseudo-labels not used: next to what the labels say, the one-class "
                 f"models agree too little to count ({agreement})"

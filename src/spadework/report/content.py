@@ -8,12 +8,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.differences import compare_rows
-from spadework.errors import LabelError
+from spadework.errors import InputError, LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.report.one_class import describe_one_class
 from spadework.report.performance import measure_performance
-from spadework.table_model import TableModel
+from spadework.table_model import TableModel, name_rows
 from spadework.version import __version__
 
 N_TOP, N_BINS, N_REASONS = 12, 40, 3
@@ -36,7 +36,8 @@ def make_content(
         Rows to report on: their scores, and the top anomalies with reasons. Where it
         has labels, these are the top of the rows without.
     held_out : pyarrow.Table, optional
-        Labeled rows that the model has not learnt from, to measure it on.
+        Labeled rows to measure the model on; those whose labels it has learnt from are
+        left out.
     """
     scores = model.detector.anomaly_score(model.encoder.encode(table))
     top, n_labeled_higher = _find_top(model, table, scores)
@@ -155,13 +156,39 @@ def _top(
 
 def _performance(model: TableModel, held_out: pa.Table) -> dict[str, Any]:
     labels = model.read_labels(held_out)
-    known = labels != UNLABELED
-    scores = model.detector.anomaly_score(model.encoder.encode(held_out))[known]
-    return measure_performance(
+    X = model.encoder.encode(held_out)
+    learnt = _learnt_labels(model, held_out, X) & (labels != UNLABELED)
+    known = (labels != UNLABELED) & ~learnt
+    if learnt.any() and not known.any():
+        raise InputError(
+            f"the model has learnt from the labels of all {int(learnt.sum()):,} held-out "
+            f"rows; give rows whose labels it has not seen"
+        )
+    scores = model.detector.anomaly_score(X[known])
+    measured = measure_performance(
         scores,
         labels[known] == ANOMALY,
         model.detector.to_probability(scores),
         model.detector.threshold_,
+    )
+    return {**measured, "n_left_out": int(learnt.sum())}
+
+
+def _learnt_labels(
+    model: TableModel, table: pa.Table, X: NDArray[np.float32]
+) -> NDArray[np.bool_]:
+    """Tell which rows, encoded as X, the model remembers with their labels."""
+    reference = model.reference
+    names, own_names = [""] * len(X), [""] * len(reference.X)
+    if reference.names is not None and set(model.keys) <= set(table.column_names):
+        names, own_names = name_rows(table, model.keys), reference.names.tolist()
+    remembered = {
+        (own_names[row], reference.X[row].tobytes())
+        for row in np.flatnonzero(reference.labels != UNLABELED)
+    }
+    return np.array(
+        [(name, row.tobytes()) in remembered for name, row in zip(names, X, strict=True)],
+        dtype=bool,
     )
 
 
