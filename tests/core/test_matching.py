@@ -10,6 +10,7 @@ from spadework.core import matching
 from spadework.core.matching import (
     SEARCH_TOLERANCE,
     _TailMatcher,
+    decide_threshold,
     match_threshold,
     otsu_threshold,
     tail_size,
@@ -278,7 +279,7 @@ def test_tied_scores_are_not_parted_by_a_tail_threshold(tail):
     scores = np.array([0.0, 0.0, 1.0, 2.0, 2.0])
     for size in range(1, 6):
         inside = beyond(scores, tail_threshold(scores, size, tail=tail), tail)
-        assert inside.sum() <= size
+        assert 0 < inside.sum() <= max(size, 2)
         assert inside[0] == inside[1]
         assert inside[3] == inside[4]
 
@@ -359,3 +360,18 @@ def test_scores_are_left_as_they_were():
     otsu_threshold(unlabeled)
     assert labeled.tolist() == [3.0, 1.0]
     assert unlabeled.tolist() == [2.0, 0.0, 5.0]
+
+
+def test_a_tie_that_is_larger_than_the_tail_is_kept_whole():
+    scores = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 2.0])
+    assert (scores < tail_threshold(scores, 1, tail="lower")).sum() == 3
+    assert (scores > tail_threshold(scores, 1, tail="upper")).sum() == 2
+    assert (scores > tail_threshold(scores, 3, tail="upper")).sum() == 3
+
+
+def test_rows_that_tie_at_the_top_are_called_together():
+    scores = np.r_[
+        np.full(48, 3.0), np.linspace(0, 1, 152), np.full(5, 3.0), np.zeros(20)
+    ]
+    labels = np.repeat(np.array([-1, 1, 0], dtype=np.int8), [200, 5, 20])
+    assert (scores[:200] > decide_threshold(scores, labels)).sum() == 48

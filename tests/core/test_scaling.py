@@ -220,3 +220,9 @@ def test_scalers_are_the_same_if_their_arrays_are(name):
     assert same_scaling(fitted(X, name), fitted(X.copy(), name))
     assert not same_scaling(fitted(X, name), fitted(2 * X, name))
     assert not same_scaling(fitted(X, "minmax"), fitted(X, "asinh"))
+
+
+def test_min_max_scaling_ends_far_out():
+    scaler = MinMaxScaler(np.array([0.0]), np.array([0.05]))
+    far = np.array([[-3.4e38], [3.4e38]], dtype=np.float32)
+    np.testing.assert_array_equal(scaler.transform(far)[:, 0], [-1e6, 1e6])

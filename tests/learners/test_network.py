@@ -131,3 +131,23 @@ def test_pseudo_labels_of_judged_networks_are_those_of_the_features():
     np.testing.assert_array_equal(again.labels, detector.pseudo_labels_.labels)
     expected = detector.model_.scaler.transform(X)
     np.testing.assert_array_equal(detector.model_.represent(X), expected)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"alpha": -1},
+        {"beta": np.inf},
+        {"warmup_epochs": -3},
+        {"patience": 0},
+        {"n_networks": 2.5},
+    ],
+)
+def test_numbers_without_meaning_are_refused(wrong):
+    (name,) = wrong
+    X, y = (
+        np.random.default_rng(0).normal(size=(40, 2)),
+        np.repeat([1, 0, -1], [5, 5, 30]),
+    )
+    with pytest.raises(InputError, match=f"{name} must be"):
+        SPADE(learner=NetworkLearner(**wrong)).fit(X, y)

@@ -7,6 +7,7 @@ so shared rows are read once and not K times.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,9 @@ _CHUNK_ROWS, _SCORED_ROWS = 4_096, 1_024
 
 _ALONE = 1 << 18
 """Multiplications that BLAS does not share out among threads."""
+
+_WIDE_ROWS = 128
+"""Rows to multiply at once by a matrix too wide for that."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,11 @@ class GaussianEnsemble:
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Negative log-likelihood under every member, (n_samples, n_members)."""
         return score_gaussians(self, X)
+
+    @cached_property
+    def whitening(self) -> "Whitening":
+        """What is the same for all rows that are scored."""
+        return whiten(self)
 
 
 class Whitening(NamedTuple):
@@ -149,7 +158,7 @@ def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floa
         raise InputError(
             f"expected rows of {n_features} features; got an array of shape {X.shape}"
         )
-    centre, whitening, log_norms = whiten(ensemble)
+    centre, whitening, log_norms = ensemble.whitening
     scores = np.empty((len(X), n_members))
     size = product_rows(len(whitening), whitening.shape[1], _SCORED_ROWS)
     chunk = np.ones((_SCORED_ROWS, n_features + 1))
@@ -173,7 +182,7 @@ def product_rows(depth: int, width: int, most: int) -> int:
     """
     n_rows = _ALONE // (depth * width)
     if n_rows < 4:
-        return most
+        return min(most, _WIDE_ROWS)
     return min(1 << (n_rows.bit_length() - 1), most)
 
 

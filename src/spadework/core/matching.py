@@ -110,12 +110,21 @@ def tail_size(labeled: ArrayLike, unlabeled: ArrayLike, *, tail: Tail) -> int:
 def tail_threshold(scores: ArrayLike, size: int, *, tail: Tail) -> float:
     """Return the threshold beyond which the ``size`` extreme scores lie.
 
-    Scores that tie across the boundary cannot be parted; then the tail is smaller.
+    Scores that tie across the boundary cannot be parted; then the tail is smaller, or
+    larger where all that it would hold are tied.
+
+    Examples
+    --------
+    >>> tail_threshold([0.0, 1.0, 2.0, 2.0], 1, tail="upper")
+    1.5
     """
     sign = _sign(tail)
     ordered = _ordered(scores, sign, "scores")
     if not 1 <= size <= len(ordered):
         raise InputError(f"a tail holds 1 to {len(ordered)} scores; got size={size}")
+    n_tied = len(ordered) - int(np.searchsorted(ordered, ordered[-1]))
+    if n_tied < len(ordered):
+        size = max(size, n_tied)
     return sign * _cut_off(ordered, size)
 
 

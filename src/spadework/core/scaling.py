@@ -20,6 +20,10 @@ from columns of about that size."""
 LIMIT = 3.0
 """Scaled values are cut here: a single value says no more than that it lies far out."""
 
+FARTHEST = 1e6
+"""Times the range of a column at which min-max scaling ends: likelihoods of what lies
+beyond would leave the range of numbers."""
+
 LEAST_SPREAD = 0.1
 """Of the median deviation: what columns are divided by at least."""
 
@@ -55,7 +59,8 @@ class MinMaxScaler:
         scaled = np.empty(X.shape, dtype=np.float32)
         for start in range(0, len(X), _CHUNK_ROWS):
             rows = slice(start, start + _CHUNK_ROWS)
-            scaled[rows] = (X[rows] - self.low) / self.span
+            far = (X[rows] - self.low) / self.span
+            scaled[rows] = np.clip(far, -FARTHEST, FARTHEST)
         return scaled
 
 

@@ -10,7 +10,7 @@ from spadework.core.curves import Curve
 from spadework.core.gaussian import GaussianEnsemble, whiten
 from spadework.core.neighbours import SAME, NearestNeighbours, linear_form
 from spadework.core.pseudo_labels import Members, whole_unit
-from spadework.core.scaling import LIMIT, SPREAD, MinMaxScaler
+from spadework.core.scaling import FARTHEST, LIMIT, SPREAD, MinMaxScaler
 from spadework.core.trees import FlatForest
 from spadework.detector import SPADE
 from spadework.errors import ExportError
@@ -241,6 +241,7 @@ def _add_scaling(graph: Graph, scaler: Scaler, cells: str) -> str:
     """Scale rows, and round them to float32 as the scalers do."""
     if isinstance(scaler, MinMaxScaler):
         scaled = graph.add("Div", graph.add("Sub", cells, scaler.low), scaler.span)
+        scaled = graph.add("Max", graph.add("Min", scaled, FARTHEST), -FARTHEST)
     else:
         units = graph.add("Div", graph.add("Sub", cells, scaler.centre), scaler.unit)
         scaled = graph.add("Mul", _add_asinh(graph, units), SPREAD)

@@ -79,8 +79,8 @@ class ForestLearner(BaseEstimator):
         Which of "labels" (unlabeled rows left out), "as_normal", "as_suspect" (set
         against labeled normals), "pseudo" (pseudo-labeled), "one_class" (one-class
         scores as they are) and "unlike_normal" (those of labeled normals alone) to use;
-        by default all that the labels allow. Where a class has no labels, "labels" takes
-        unlabeled rows for that class.
+        by default all that the labels allow. One of the first four must be there. Where
+        a class has no labels, "labels" takes unlabeled rows for that class.
     judge : bool
         Weigh readings by what held-out labels say about them; otherwise all count
         the same.
@@ -249,9 +249,9 @@ class ForestLearner(BaseEstimator):
         }
         if not chosen:
             raise InputError(
-                f"the labels allow no reading but {', '.join(possible) or 'none'}; "
-                f"wanted {self.readings}. Label rows of both classes, or set "
-                f"readings=None and stand_in=True"
+                f"a forest needs a reading that trees learn, and the labels allow "
+                f"{', '.join(possible) or 'none'}; wanted {self.readings}. Label rows of "
+                f"both classes, or set readings=None and stand_in=True"
             )
         return chosen
 

@@ -235,10 +235,16 @@ class NetworkLearner(BaseEstimator):
         """Check the numbers of the training loop and put them together."""
         from spadework.core import training
 
-        for name in ("max_epochs", "batch_size", "n_networks"):
+        for name in ("max_epochs", "batch_size", "n_networks", "patience"):
             value = getattr(self, name)
-            if value is not None and not value >= 1:
+            if value is not None and not (
+                isinstance(value, int | np.integer) and value >= 1
+            ):
                 raise InputError(f"{name} must be a positive integer; got {value!r}")
+        for name in ("alpha", "beta", "warmup_epochs"):
+            value = getattr(self, name)
+            if not 0 <= value < np.inf:
+                raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
         if not 0 < self.learning_rate < np.inf:
             raise InputError(
                 f"learning_rate must be a positive number; got {self.learning_rate!r}"
