@@ -26,9 +26,18 @@ from spadework.benchmark.measurement import sample_rows
 from spadework.benchmark.report.summary import SUMMARIZED
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, Column
-from spadework.core import boosting, neighbours, scaling, trust
+from spadework.core import boosting, neighbours, pseudo_labels, scaling, trust
 from spadework.core.cores import usable_cores
-from spadework.learners import blend, companions, forest, growing, oddness, readings
+from spadework.learners import (
+    blend,
+    boosted,
+    companions,
+    forest,
+    growing,
+    linear,
+    oddness,
+    readings,
+)
 from spadework.learners.forest import ForestLearner
 
 MAX_ROWS = 10_000
@@ -45,7 +54,11 @@ class Moved(NamedTuple):
 
 
 def moved_constants() -> Iterator[Moved]:
-    """List every constant behind the default, smaller and larger by half."""
+    """List the constants behind the default, smaller and larger by half.
+
+    Left out are those of rounding, of how finely something is drawn, and of how much
+    work is done at once.
+    """
     default = ForestLearner().get_params()
     agreement = trust.FULL_AGREEMENT - 0.5  # it starts to count at one half
     yield from (
@@ -53,6 +66,8 @@ def moved_constants() -> Iterator[Moved]:
         for factor in (0.5, 1.5)
     )
     for factor in (0.5, 1.5):
+        left = 1 - scaling.MOST_ROWS  # a share of nearly all
+        yield Moved(scaling.__name__, "MOST_ROWS", 1 - factor * left)
         for module, name in (
             (trust, "ONE_CLASS_SHARE"),
             (trust, "CONFIRMED"),
@@ -88,6 +103,15 @@ def moved_constants() -> Iterator[Moved]:
             (oddness, "N_POINTS"),
             (oddness, "N_DRAWS"),
             (neighbours, "SLACK"),
+            (pseudo_labels, "BOUND"),
+            (scaling, "LEAST_SPREAD"),
+            (blend, "MAX_LOG_ODDS"),
+            (boosted, "MAX_ROWS"),
+            (linear, "N_BAGS"),
+            (linear, "PURE_PENALTY"),
+            (linear, "MIXED_PENALTY"),
+            (linear, "MAX_SEEN"),
+            (forest, "DRAW_BUDGET"),
         ):
             value = getattr(module, name)
             yield Moved(module.__name__, name, type(value)(factor * value))
