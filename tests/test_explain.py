@@ -10,7 +10,13 @@ import pyarrow as pa
 import pytest
 
 from spadework.errors import InputError
-from spadework.explain import explain_rows, ordinary_rows, share_scores
+from spadework.explain import (
+    Explanation,
+    Reason,
+    explain_rows,
+    ordinary_rows,
+    share_scores,
+)
 from spadework.table_fitting import fit_table
 from spadework.table_model import TableModel
 from test_table_model import MAP, fitted, payments, small
@@ -288,3 +294,17 @@ def test_a_thousand_rows_are_explained_in_seconds_of_work():
     started = time.process_time()
     assert len(explain_rows(fitted(), rows)) == 1_000
     assert time.process_time() - started < 20
+
+
+def test_the_largest_shares_are_shown_whether_for_or_against():
+    shares = [0.5, 0.1, 0.05, 0.04, 0.03, 0.02, -0.4]
+    reasons = [Reason(f"c{i}", share, f"c{i}") for i, share in enumerate(shares)]
+    shown = str(Explanation(1.0, 0.0, True, reasons, [], "", []))
+    assert [line.split()[-1] for line in shown.splitlines()[1:6]] == [
+        "c0",
+        "c1",
+        "c2",
+        "c3",
+        "c6",
+    ]
+    assert shown.endswith("and 2 smaller shares")

@@ -353,3 +353,11 @@ def test_a_folder_stands_for_the_model_in_it(tmp_path):
     model = fit_table(payments(), label="status", label_map=MAP, detector=small())
     save(model, tmp_path / "model.spade")
     assert load(tmp_path).score(payments()).equals(model.score(payments()))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"label": "Status"}, {"label": "status", "keys": "ids"}]
+)
+def test_a_name_that_is_not_there_is_answered_with_one_that_is_like_it(wrong):
+    with pytest.raises(InputError, match=r"Did you mean '(status|id)'"):
+        fit_table(payments(), label_map=MAP, **wrong)

@@ -1,5 +1,7 @@
 """The errors spadework raises, each also a built-in that people already catch."""
 
+from collections.abc import Sequence
+
 
 class SpadeworkError(Exception):
     """Base of every error that spadework raises on purpose."""
@@ -23,3 +25,18 @@ class ExportError(SpadeworkError, ValueError):
 
 class DataError(SpadeworkError, OSError):
     """A data file is missing, cut off or not the original one."""
+
+
+def suggest(name: str, names: Sequence[str]) -> str:
+    """Ask whether a like name was meant, if there is one.
+
+    >>> suggest("Outcome", ["age", "outcome"])
+    ". Did you mean 'outcome'?"
+    >>> suggest("Outcome", ["age"])
+    ''
+    """
+    from difflib import get_close_matches
+
+    by_case = {each.lower(): each for each in reversed(names)}
+    found = get_close_matches(name.lower(), by_case, n=1)
+    return f". Did you mean {by_case[found[0]]!r}?" if found else ""

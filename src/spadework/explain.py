@@ -110,9 +110,12 @@ class Explanation:
     def __str__(self) -> str:
         called = "anomalous" if self.anomalous else "normal"
         lines = [f"score {self.score:.3f}, called {called}; ordinary {self.baseline:.3f}"]
+        shown = sorted(self.reasons, key=lambda each: -abs(each.share))[:_SHOWN_REASONS]
         lines += [
-            f"  {each.share:+.3f}  {each.words}" for each in self.reasons[:_SHOWN_REASONS]
+            f"  {each.share:+.3f}  {each.words}" for each in self.reasons if each in shown
         ]
+        if len(self.reasons) > len(shown):
+            lines.append(f"  and {len(self.reasons) - len(shown)} smaller shares")
         if self.nearest:
             near = ", ".join(map(str, self.nearest))
             lines.append(f"  nearest labeled in training: {near}")

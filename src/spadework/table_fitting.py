@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.errors import DataError, InputError
+from spadework.errors import DataError, InputError, suggest
 from spadework.labels import UNLABELED, count_labels
 from spadework.table_model import RESULTS, Reference, TableModel, name_rows
 from spadework.tables.batches import common_schema
@@ -304,5 +304,5 @@ def _refuse_unknown(table: pa.Table, names: Sequence[str]) -> None:
     if unknown:
         raise InputError(
             f"there is no column {', '.join(map(repr, unknown))}; the table has "
-            f"{_shorten(table.column_names)}"
+            f"{_shorten(table.column_names)}{suggest(unknown[0], table.column_names)}"
         )

@@ -4,6 +4,7 @@ import json
 import shlex
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
@@ -320,3 +321,15 @@ def test_a_changed_model_file_is_refused(place, tmp_path):
 def test_explain_refuses_rows_that_are_not_there(place):
     done = run("explain", "model", "new.csv", "--row", "300", cwd=place)
     assert_refused(done, "there is no row 300")
+
+
+def test_explain_writes_a_key_that_is_no_number_as_null(tmp_path):
+    table = payments()
+    numbers = pa.array([float("nan"), *range(1, 240)], pa.float64())
+    table = table.set_column(0, "id", numbers)
+    pa_parquet.write_table(table, tmp_path / "payments.parquet")
+    run("fit", "payments.parquet", *FIT, "-o", "model", cwd=tmp_path)
+    done = run(
+        "explain", "model", "payments.parquet", "--row", "0", "--json", cwd=tmp_path
+    )
+    assert json.loads(done.stdout)[0]["keys"] == {"id": None}

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from spadework.errors import InputError
 from spadework.table_fitting import plan_table
+from spadework.tables.columns import CategoryColumn
 from spadework.tables.encoding import fit_encoder
+from spadework.tables.recognition import Ignored, fit_column
 from spadework.tables.unusable import ColumnsError
 from spadework.tables.values import find_no_dates, plain, to_days
 
@@ -232,3 +234,25 @@ def test_a_new_word_is_refused_where_text_was_numbers(values):
     encoder.encode(pa.table({"x": ["pending", "1", "NA"]}))
     with pytest.raises(InputError, match="'soon' is not a number"):
         encoder.encode(pa.table({"x": ["pending", "soon"]}))
+
+
+@pytest.mark.parametrize(
+    "form", ["%d/%m/%Y", "%m/%d/%Y %H:%M", "%d.%m.%Y 14:58", "%d %b %Y", "%d-%m-%Y"]
+)
+@pytest.mark.parametrize("n_days", [12, 200])
+def test_dates_with_the_day_in_front_are_left_out_and_said(form, n_days):
+    start = dt.datetime(2025, 3, 1)
+    days = [start + dt.timedelta(days=i % n_days) for i in range(200)]
+    found = fit_column(
+        "day", pa.chunked_array([[f"{day:{form}}" for day in days]]), as_category=False
+    )
+    assert isinstance(found, Ignored)
+    assert "like dates; write them with the year first" in found.why
+
+
+@pytest.mark.parametrize(
+    "text", ["12-34-5678", "1.2.10", "10.0.0.12", "99/12/2025", "3/4"]
+)
+def test_codes_that_are_no_dates_stay_what_they_are(text):
+    texts = pa.chunked_array([[text, f"{text}0"] * 100])
+    assert isinstance(fit_column("code", texts, as_category=False), CategoryColumn)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -48,7 +48,7 @@ def explain(
     keys = rows.select(fitted.keys).to_pylist() if fitted.keys else [{}] * len(explained)
     if as_json:
         facts = [
-            {"row": number, "keys": key, **asdict(each)}
+            {"row": number, "keys": _without_nan(key), **asdict(each)}
             for number, key, each in zip(numbers, keys, explained, strict=True)
         ]
         print(json.dumps(facts, default=str, allow_nan=False))
@@ -56,3 +56,8 @@ def explain(
     titles = name_rows(rows, fitted.keys)
     for number, title, each in zip(numbers, titles, explained, strict=True):
         print(f"row {number}{f' ({title})' if title else ''}: {each}\n")
+
+
+def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+    """Write no number as null: JSON has no other word for it."""
+    return {name: None if value != value else value for name, value in values.items()}

@@ -49,7 +49,7 @@ class ImageSPADE(AnomalyDetector):
     ----------
     learner : "pretrained", "paper" or a learner object
         "pretrained" reads the features of a network that comes with its weights, in
-        the same five ways as `SPADE` reads a table. "paper" trains a ResNet-18 with
+        five ways, much as `SPADE` reads a table. "paper" trains a ResNet-18 with
         CutPaste and pseudo-labels, as published; it wants a GPU.
     size : int
         Side of the squares that photos are resized to.

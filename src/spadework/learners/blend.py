@@ -96,7 +96,7 @@ class BlendedModel:
         return np.concatenate([np.empty(0), *blocks])
 
     def _score_block(self, X: NDArray[np.floating]) -> Floats:
-        """Score rows that are scaled together, and at most once."""
+        """Score rows; those that read scaled rows share one scaling."""
         masked, masks = self._masked
         by_masks = iter(masks.score(X)) if masks else iter(())
         scaled = None

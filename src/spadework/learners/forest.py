@@ -1,11 +1,12 @@
 """The forest learner: six readings of the unlabeled rows, blended by trust.
 
 Pseudo-labels come once, by consensus of one-class classifiers. They are one of six
-ways to read the unlabeled rows; each is learnt by trees of its own, which are judged
-on rows they have not drawn. The number of draws per tree is capped, so time grows
-with the rows only as far as reading them. Where trees have few rows to draw, a linear
-model and boosted trees stand beside them, and trees to the last row do where these rank
-labeled anomalies better. Distances to the nearest rows stand beside one-class scores.
+ways to read the unlabeled rows; each but those that are one-class scores is learnt by
+trees of its own, which are judged on rows they have not drawn. The number of draws per
+tree is capped, so time grows with the rows only as far as reading them. Where trees have
+few rows to draw, a linear model and boosted trees stand beside them, and trees to the
+last row do where these rank labeled anomalies better. Distances to the nearest rows
+stand beside one-class scores.
 """
 
 from collections.abc import Sequence

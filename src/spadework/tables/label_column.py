@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.errors import LabelError
+from spadework.errors import LabelError, suggest
 from spadework.labels import normalize_labels
 from spadework.tables.values import is_text, simple, to_text
 
@@ -26,7 +26,7 @@ def read_label_column(
     if label not in table.column_names:
         raise LabelError(
             f"there is no label column {label!r}; the table has "
-            f"{', '.join(table.column_names[:20])}"
+            f"{', '.join(table.column_names[:20])}{suggest(label, table.column_names)}"
         )
     column = simple(table.column(label))
     if mapping is not None or is_text(column.type):

@@ -49,6 +49,11 @@ CODE_SHARE = 0.9
 FEW_ROWS = 20
 """Below this many rows, nothing is taken for an id."""
 
+_DAY_IN_FRONT = (
+    r"^\s*(0?[1-9]|[12]\d|3[01])[-./ ](0?[1-9]|[12]\d|3[01]|\pL{3,9})\.?[-./ ]\d{4}\b"
+)
+"""Dates with the day, or the month, in front: which of them is left open."""
+
 _LONG_TEXT, _FREE_TEXT_WORDS = 40, 5
 _ID_NAME = re.compile(
     r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed)|[a-z](Id|ID)$"
@@ -214,6 +219,12 @@ def _fit_text(
         wrong = np.asarray(array.is_valid())
         wrong[wrong] = no_dates
         return _mixed(name, "date", array, wrong)
+    if pc.mean(pc.match_substring_regex(known, _DAY_IN_FRONT)).as_py() >= share:
+        return Ignored(
+            name,
+            "it is like dates; write them with the year first, as in "
+            "2025-03-31, or make it a category",
+        )
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
         n_words = pc.mean(pc.count_substring(known, " ")).as_py() + 1
         if n_words > _FREE_TEXT_WORDS or pc.mean(pc.utf8_length(known)).as_py() > (
