@@ -13,6 +13,11 @@ MODEL_FILE = "model.spade"
 """Name of the model in a folder that the commands write."""
 
 
+def model_file(path: Path) -> Path:
+    """Return the model file in a folder, or the file itself."""
+    return path / MODEL_FILE if path.is_dir() else path
+
+
 def refuse_to_replace(path: Path, *, force: bool) -> None:
     """Refuse to write over a file, unless that is wanted."""
     if path.exists() and not force:

@@ -29,7 +29,7 @@ from spadework.core.trees import FlatForest
 from spadework.core.trust import Evidence, Trust
 from spadework.detector import SPADE
 from spadework.errors import ModelFileError
-from spadework.files import MODEL_FILE, write_whole
+from spadework.files import model_file, write_whole
 from spadework.labels import LabelCensus
 from spadework.learners.blend import BlendedModel, ReadingModel
 from spadework.learners.directions import LinearScorer, ScaledScorer
@@ -132,9 +132,7 @@ def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
         If the file is not a spadework model, is cut off or changed, or was
         written in another version of the format.
     """
-    path = Path(path)
-    if path.is_dir():  # as the commands write it
-        path = path / MODEL_FILE
+    path = model_file(Path(path))
     header, arrays = _unpack(path.read_bytes(), path)
     version = header.get("format_version")
     if version != FORMAT_VERSION:

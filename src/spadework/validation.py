@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from spadework.errors import InputError, LabelError
 from spadework.labels import LabelCensus, count_labels, normalize_labels
+from spadework.parameters import check_positive_integer
 
 _SHOWN_COLUMNS = 8
 _ROUNDINGS = 64  # steps of float64 that a few sums may lose
@@ -100,9 +101,7 @@ def check_parameters(estimator: Any) -> None:
         value = getattr(estimator, name)
         if value not in allowed:
             raise InputError(f"{name} must be one of {allowed}; got {value!r}")
-    n_members = estimator.n_members
-    if not isinstance(n_members, (int, np.integer)) or n_members < 1:
-        raise InputError(f"n_members must be a positive integer; got {n_members!r}")
+    check_positive_integer("n_members", estimator.n_members)
     if not _is_threshold_rule(estimator.thresholds):
         raise InputError(
             f"thresholds must be 'bounded', 'matching', 'otsu' or two percentiles such "

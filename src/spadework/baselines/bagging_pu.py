@@ -10,6 +10,7 @@ from spadework.baselines.baseline import Baseline, new_seed
 from spadework.baselines.classifiers import make_classifier
 from spadework.errors import InputError
 from spadework.labels import ANOMALY
+from spadework.parameters import check_positive_integer
 
 Bag = Literal["all", "balanced"]
 
@@ -52,8 +53,7 @@ class BaggingPU(Baseline):
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
         if self.bag not in ("all", "balanced"):
             raise InputError(f"bag must be 'all' or 'balanced'; got {self.bag!r}")
-        if not isinstance(self.n_bags, int) or self.n_bags < 1:
-            raise InputError(f"n_bags must be a positive integer; got {self.n_bags!r}")
+        check_positive_integer("n_bags", self.n_bags)
         anomalies = np.flatnonzero(labels == ANOMALY)
         others = np.flatnonzero(labels != ANOMALY)
         n_draws = len(anomalies) if self.bag == "balanced" else len(others)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spadework.errors import InputError, ModelFileError
-from spadework.files import MODEL_FILE, refuse_to_replace
+from spadework.files import MODEL_FILE, model_file, refuse_to_replace
 
 if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
@@ -115,7 +115,7 @@ def load_any(folder: Path) -> "TableModel | ImageSPADE":
     from spadework.detector import SPADE
     from spadework.persistence import load
 
-    path = folder / MODEL_FILE if folder.is_dir() else folder
+    path = model_file(folder)
     if not path.is_file():
         raise ModelFileError(
             f"there is no model at {path}. Make one with spadework fit ... -o {folder}"

@@ -32,7 +32,7 @@ _ALONE = 1 << 18
 """Multiplications that BLAS does not share out among threads."""
 
 _WIDE_ROWS = 128
-"""Rows to multiply at once by a matrix too wide for that."""
+"""Rows to multiply at once by a matrix so wide that even four rows exceed that."""
 
 
 @dataclass(frozen=True)

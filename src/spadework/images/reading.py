@@ -30,6 +30,7 @@ from spadework.images.decoding import (
     resize_pixels,
 )
 from spadework.images.storing import PixelStore
+from spadework.parameters import check_positive_integer
 from spadework.progress import progress
 
 logger = logging.getLogger("spadework")
@@ -138,7 +139,7 @@ def iter_photos(
     pixels : ndarray of shape (n, size, size, 3), uint8
     """
     _check_reading(paths, size, on_corrupt, n_workers)
-    _check_positive("chunk", chunk)
+    check_positive_integer("chunk", chunk)
     return _chunks(paths, size, chunk, on_corrupt, n_workers)
 
 
@@ -163,7 +164,7 @@ def as_pixels(images: Any, size: int = DEFAULT_SIZE) -> Pixels:
     InputError
         For other shapes, types and values.
     """
-    _check_positive("size", size)
+    check_positive_integer("size", size)
     pictures = check_images(images)
     with PixelStore(len(pictures), size) as store:
         for row, picture in enumerate(pictures):
@@ -232,14 +233,8 @@ def _check_reading(
             f"paths must be a list of files; got {os.fspath(paths)!r}. find_photos lists "
             f"those of a folder"
         )
-    _check_positive("size", size)
+    check_positive_integer("size", size)
     if on_corrupt not in ("refuse", "skip"):
         raise InputError(f"on_corrupt must be 'refuse' or 'skip'; got {on_corrupt!r}")
     if n_workers is not None:
-        _check_positive("n_workers", n_workers)
-
-
-def _check_positive(name: str, value: Any) -> None:
-    """Refuse anything but a positive integer."""
-    if not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} must be a positive integer; got {value!r}")
+        check_positive_integer("n_workers", n_workers)

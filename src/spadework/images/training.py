@@ -12,7 +12,6 @@ from torch.optim.lr_scheduler import CosineAnnealingLR
 
 from spadework.core.networks import find_device
 from spadework.core.training import Patience
-from spadework.errors import InputError
 from spadework.images.augment import base_augment
 from spadework.images.contract import Labels, Pixels, check_pixels
 from spadework.images.network import (
@@ -22,6 +21,7 @@ from spadework.images.network import (
     place,
 )
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.parameters import check_positive_integer
 from spadework.progress import progress
 
 Rows = NDArray[np.intp]
@@ -63,9 +63,7 @@ class ImageTraining:
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_epochs", "patience", "epoch_steps"):
-            value = getattr(self, name)
-            if not value >= 1:
-                raise InputError(f"{name} must be a positive integer; got {value!r}")
+            check_positive_integer(name, getattr(self, name))
 
 
 CUTPASTE_TRAINING = ImageTraining()

@@ -72,20 +72,17 @@ def companion_share(reading: Reading) -> float:
     >>> companion_share(Reading(few, few, 1)), companion_share(Reading(few, many, 1))
     (0.25, 0.0)
     """
-    share = MOST * fewness(_draws(reading), FEW_DRAWS)
-    return share if share >= LEAST else 0.0
+    return unless_slight(MOST * fewness(_draws(reading), FEW_DRAWS), LEAST)
 
 
 def boosted_share(reading: Reading) -> float:
     """Return the share of boosted trees in a reading; 0 where trees draw many rows."""
-    share = MOST * fewness(_draws(reading), SOME_DRAWS)
-    return share if share >= LEAST_SLOW else 0.0
+    return unless_slight(MOST * fewness(_draws(reading), SOME_DRAWS), LEAST_SLOW)
 
 
 def whole_share(reading: Reading) -> float:
     """Return the share, at least, of trees to the last row in reading labels alone."""
-    share = fewness(_draws(reading), SOME_DRAWS)
-    return share if share >= LEAST_SLOW else 0.0
+    return unless_slight(fewness(_draws(reading), SOME_DRAWS), LEAST_SLOW)
 
 
 def share_of_whole(
@@ -138,6 +135,11 @@ def share_told_apart(whole: GrownReading, labels: NDArray[np.int8]) -> float:
 def fewness(number: int, few: int) -> float:
     """Map a number from 1 at none to a half at few, and on to 0."""
     return 1 / (1 + number / few)
+
+
+def unless_slight(share: float, least: float) -> float:
+    """Return the share, or 0 if it is less than the least."""
+    return share if share >= least else 0.0
 
 
 def _draws(reading: Reading) -> int:
@@ -218,7 +220,7 @@ def share_put_right(
     """
     wrong = _wrong_orders(plain, labels)
     share = 1 - _wrong_orders(deep, labels) / wrong if wrong else 0.0
-    return share if share >= MANY_PUT_RIGHT else 0.0
+    return unless_slight(share, MANY_PUT_RIGHT)
 
 
 def times_surer(

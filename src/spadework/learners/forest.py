@@ -56,6 +56,7 @@ from spadework.learners.readings import (
     judged_rows,
     make_readings,
 )
+from spadework.parameters import check_positive_integer, check_weight
 from spadework.progress import progress
 
 DRAW_BUDGET = 1 << 19
@@ -212,15 +213,11 @@ class ForestLearner(BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that have no meaning."""
         for name in ("anomaly_weight", "normal_weight"):
-            value = getattr(self, name)
-            if not 0 <= value < np.inf:
-                raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
-        counts = {"max_depth": self.max_depth, "min_samples_leaf": self.min_samples_leaf}
+            check_weight(name, getattr(self, name))
+        for name in ("max_depth", "min_samples_leaf"):
+            check_positive_integer(name, getattr(self, name))
         if self.n_trees is not None:
-            counts["n_trees"] = self.n_trees
-        for name, value in counts.items():
-            if not (isinstance(value, int | np.integer) and value >= 1):
-                raise InputError(f"{name} must be a positive integer; got {value!r}")
+            check_positive_integer("n_trees", self.n_trees)
         if self.max_depth > MAX_DEPTH:
             raise InputError(
                 f"max_depth must be {MAX_DEPTH} at most; got {self.max_depth}"

@@ -33,11 +33,13 @@ from spadework.learners.companions import (
     fit_companions,
     join,
     side_by_side,
+    unless_slight,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.perceptrons import learn_reading
 from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
+from spadework.parameters import check_positive_integer, check_weight
 from spadework.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -236,15 +238,10 @@ class NetworkLearner(BaseEstimator):
         from spadework.core import training
 
         for name in ("max_epochs", "batch_size", "n_networks", "patience"):
-            value = getattr(self, name)
-            if value is not None and not (
-                isinstance(value, int | np.integer) and value >= 1
-            ):
-                raise InputError(f"{name} must be a positive integer; got {value!r}")
+            if getattr(self, name) is not None:
+                check_positive_integer(name, getattr(self, name))
         for name in ("alpha", "beta", "warmup_epochs"):
-            value = getattr(self, name)
-            if not 0 <= value < np.inf:
-                raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
+            check_weight(name, getattr(self, name))
         if not 0 < self.learning_rate < np.inf:
             raise InputError(
                 f"learning_rate must be a positive number; got {self.learning_rate!r}"
@@ -320,8 +317,7 @@ def small_share(n_rows: int) -> float:
     >>> small_share(10_000), small_share(1_000_000)
     (0.25, 0.0)
     """
-    share = MOST * fewness(n_rows, FEW_ROWS)
-    return share if share >= LEAST else 0.0
+    return unless_slight(MOST * fewness(n_rows, FEW_ROWS), LEAST)
 
 
 def _note(epoch: "Epoch") -> str:
