@@ -22,6 +22,7 @@ from spadework.core.trust import (
     UNJUDGED_SHARE,
     UNLIKE_NORMAL,
     auc,
+    oddest,
     weigh_readings,
 )
 
@@ -205,6 +206,28 @@ def test_being_unlike_labeled_normals_does_not_count_where_these_look_risky(rows
         weights = weigh_readings(scores, labels, odd).weights
         ratios.append(weights[UNLIKE_NORMAL] / weights[ONE_CLASS])
     assert 1 >= ratios[0] > ratios[1] > ratios[2] == 0
+
+
+def unlikeness(rng, *, suspects, chosen):
+    """Weight of being unlike labeled normals, where that of one-class scores is one."""
+    labels = np.repeat([0, -1], [100, 2_000]).astype(np.int8)
+    scores = {
+        AS_SUSPECT: made(rng, labels, normals=-suspects),
+        ONE_CLASS: made(rng, labels),
+        UNLIKE_NORMAL: made(rng, labels, normals=-chosen),
+    }
+    odd = oddest(scores[ONE_CLASS], labels)
+    weights = weigh_readings(scores, labels, odd).weights
+    return weights[UNLIKE_NORMAL] / weights[ONE_CLASS]
+
+
+def test_without_labeled_anomalies_labeled_normals_count_in_full_if_suspects_are_unsure(
+    rows,
+):
+    rng = rows[0]
+    assert unlikeness(rng, suspects=0.0, chosen=0.0) > 2
+    assert unlikeness(rng, suspects=0.4, chosen=0.0) == pytest.approx(1)
+    assert unlikeness(rng, suspects=0.0, chosen=4.0) == pytest.approx(1, rel=0.05)
 
 
 def test_labels_alone_can_count_several_times(rows):

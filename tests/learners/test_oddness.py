@@ -1,4 +1,4 @@
-"""One-class scores as readings: what labeled normals alone tell."""
+"""One-class scores as readings: of all rows, and of labeled normals alone."""
 
 import numpy as np
 import pytest
@@ -81,12 +81,18 @@ def test_being_unlike_labeled_normals_finds_what_lies_far_from_them(setting):
     assert aucs[1] > aucs[0]
 
 
-@pytest.mark.parametrize("n_rows", [40, 900])
-def test_rows_that_distances_are_measured_to_score_as_new_rows_do(n_rows):
-    X, labels = normal_rows(n_rows, n_rows // 10, n_columns=4)
+def distances(X, labels):
+    """Readings by distances, of all rows."""
     rng = np.random.default_rng(0)
     scaler = fit_scaler(X, "asinh", rng)
-    reading = read_neighbours(scaler, X, labels, np.arange(n_rows), rng)
+    return read_neighbours(scaler, X, labels, np.arange(len(X)), rng)
+
+
+@pytest.mark.parametrize("name", [ONE_CLASS, UNLIKE_NORMAL])
+@pytest.mark.parametrize("n_rows", [80, 900])
+def test_rows_that_distances_are_measured_to_score_as_new_rows_do(n_rows, name):
+    X, labels = normal_rows(n_rows, n_rows // 2, n_columns=4)
+    reading = distances(X, labels)[name]
     new = np.random.default_rng(2).normal(size=(900, 4)).astype(np.float32)
     fresh = reading.scorer.score(new)
     assert np.median(reading.held_out) == pytest.approx(np.median(fresh), rel=0.3)
@@ -97,22 +103,32 @@ def test_no_distance_is_measured_to_a_labeled_anomaly():
     X, labels = normal_rows(200, 20, n_columns=3)
     X[-30:] += 50.0
     labels[-30:] = ANOMALY
-    rng = np.random.default_rng(0)
-    scaler = fit_scaler(X, "asinh", rng)
-    scorer, held_out = read_neighbours(scaler, X, labels, np.arange(200), rng)
+    scorer, held_out = distances(X, labels)[ONE_CLASS]
     assert held_out[labels == ANOMALY].min() > held_out[labels != ANOMALY].max()
     assert (scorer.score(X[-30:]) > held_out[:-30].max()).all()
+
+
+def test_being_unlike_labeled_normals_is_a_distance_to_these_alone():
+    X, labels = normal_rows(200, 40, n_columns=3)
+    X[:20] -= 5.0  # labeled normals come in two clusters, some rows in a third
+    X[100:130] += 5.0
+    readings = distances(X, labels)
+    third = np.isin(np.arange(200), np.arange(100, 130))
+    aucs = {name: roc_auc_score(third, each.held_out) for name, each in readings.items()}
+    assert aucs[UNLIKE_NORMAL] > 0.99 > aucs[ONE_CLASS]
+
+
+@pytest.mark.parametrize("enough", [True, False])
+def test_distances_are_read_where_one_class_scores_are(enough):
+    X, labels = normal_rows(300, MIN_NORMALS if enough else MIN_NORMALS - 1)
+    assert distances(X, labels).keys() == read(X, labels).keys()
 
 
 @pytest.mark.parametrize("n_others", [1, 2, 3])
 def test_distances_to_hardly_any_row_are_finite(n_others):
     X, labels = normal_rows(10, 0, n_columns=3)
     labels[n_others:] = ANOMALY
-    rng = np.random.default_rng(0)
-    reading = read_neighbours(
-        fit_scaler(X, "asinh", rng), X, labels, np.arange(len(X)), rng
-    )
-    assert np.isfinite(reading.held_out).all()
+    assert np.isfinite(distances(X, labels)[ONE_CLASS].held_out).all()
 
 
 def test_distances_see_what_lies_between_clusters():

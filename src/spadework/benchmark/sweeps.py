@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -57,3 +58,21 @@ def read_sweeps(folder: Path) -> list[Sweep]:
     except (ValueError, TypeError) as error:
         raise DataError(f"{path} is not a list of sweeps: {error}. Remove it") from error
     return sweeps
+
+
+def sum_sweeps(sweeps: Iterable[Sweep]) -> list[Sweep]:
+    """Add up sweeps on as many cores, most cores first, those beside a GPU last.
+
+    Examples
+    --------
+    >>> sum_sweeps([Sweep(5, 2, 60.0), Sweep(9, 16, 30.0), Sweep(1, 2, 15.0)])
+    [Sweep(n_runs=9, n_cores=16, seconds=30.0, gpu=False),
+     Sweep(n_runs=6, n_cores=2, seconds=75.0, gpu=False)]
+    """
+    alike: dict[tuple[bool, int], list[Sweep]] = defaultdict(list)
+    for each in sweeps:
+        alike[each.gpu, -each.n_cores].append(each)
+    return [
+        Sweep(sum(s.n_runs for s in found), -cores, sum(s.seconds for s in found), gpu)
+        for (gpu, cores), found in sorted(alike.items())
+    ]

@@ -32,7 +32,8 @@ FULL_AGREEMENT = 0.75
 count in full; at 0.5 they do not count."""
 
 ONE_CLASS_SHARE = 0.5
-"""Weight of one-class scores themselves, where what they teach weighs 1."""
+"""Weight of one-class scores themselves, where what they teach weighs 1; those of labeled
+normals alone weigh as much as that where nothing else can be relied on."""
 
 CONFIRMED = 1.5
 """How many times as much they count where they rank labeled anomalies as the best of the
@@ -179,11 +180,12 @@ def weigh_readings(
     anomalies. Pseudo-labels and one-class scores count as far as the other readings,
     too, rank high what the one-class classifiers find odd, and by half where nothing can
     be compared. Where no anomaly is labeled, one-class scores count by half as far as
-    suspects cannot be relied on to judge them, and pseudo-labels by half, but the less
-    the better they tell most unlabeled rows from labeled normals: then they have learnt
-    how these were chosen. Suspects and one-class scores learn nothing from labeled
-    anomalies: they count as far as they rank these like the best of the readings that
-    do, and one-class scores that do so count more, unless labeled normals look risky.
+    suspects cannot be relied on to judge them, those of labeled normals alone in full,
+    and pseudo-labels by half; the latter two the less the better they tell most unlabeled
+    rows from labeled normals: then they have learnt how these were chosen. Suspects and
+    one-class scores learn nothing from labeled anomalies: they count as far as they rank
+    these like the best of the readings that do, and one-class scores that do so count
+    more, unless labeled normals look risky.
 
     Parameters
     ----------
@@ -227,7 +229,8 @@ def weigh_readings(
     elif PSEUDO in scores:
         choosiness = _choosiness(evidence[PSEUDO].shift) if doubt_shift else 0.0
         believed[PSEUDO] = UNJUDGED_SHARE * (1 - choosiness)
-    if not has_anomalies:
+    sureness = 1.0
+    if not has_anomalies:  # suspects alone could judge one-class scores
         sureness = min(1.0, believed.get(AS_SUSPECT, 0.0))
         belief = sureness * belief + (1 - sureness) * UNJUDGED_SHARE
     for name in (ONE_CLASS, UNLIKE_NORMAL):
@@ -237,7 +240,9 @@ def weigh_readings(
                 lag = _lag(evidence[name].recall, recalls)
                 believed[name] *= CONFIRMED ** (1 - riskiness) * (1 - lag)
     if UNLIKE_NORMAL in scores:
-        believed[UNLIKE_NORMAL] *= max(0.0, 1 - 2 * riskiness)
+        in_full = (1 - sureness) * (1 - _choosiness(evidence[UNLIKE_NORMAL].shift))
+        believed[UNLIKE_NORMAL] *= max(0.0, 1 - 2 * riskiness) * (1 - in_full)
+        believed[UNLIKE_NORMAL] += in_full
     return Trust(_shares(believed), evidence, agreement, riskiness)
 
 

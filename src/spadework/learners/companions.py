@@ -14,7 +14,8 @@ are, the more trees to the last row count. And where unlabeled rows are taken fo
 such trees see all of them at once, and count as far as they tell them apart.
 
 Beside one-class scores, which are those of Gaussians by default, stand distances to the
-nearest of a few rows: these see that normal rows come in several clusters.
+nearest of a few rows, and of a few labeled normals: these see that normal rows come in
+several clusters.
 """
 
 from collections.abc import Mapping, Sequence

@@ -99,8 +99,9 @@ class ForestLearner(BaseEstimator):
         labels there are and the less risky labeled normals look, and beside those of
         "as_normal" as far as they tell unlabeled rows apart.
     neighbours : bool
-        Let the distance to the nearest of a few rows count beside one-class scores:
-        unlike a Gaussian it sees several clusters.
+        Let the distance to the nearest of a few rows count beside one-class scores,
+        and that to the nearest of a few labeled normals beside those of these: unlike
+        a Gaussian it sees several clusters.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
@@ -167,9 +168,10 @@ class ForestLearner(BaseEstimator):
             one_class = read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
             oddness = one_class[ONE_CLASS].held_out
             grown |= {name: one_class[name] for name in one_class if self._wants(name)}
-            if self.neighbours and ONE_CLASS in grown:
-                nearest = read_neighbours(scaler, X, labels, judged, rng)
-                beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
+            if self.neighbours:
+                distances = read_neighbours(scaler, X, labels, judged, rng)
+                for name in filter(self._wants, distances):
+                    beside[name] = [Companion(NEIGHBOURS_SHARE, distances[name])]
         joined = {
             name: join(each, beside.get(name, ()), labels[judged], scaler)
             for name, each in grown.items()

@@ -163,8 +163,8 @@ class NetworkLearner(BaseEstimator):
             beside.setdefault(PSEUDO, []).append(companion)
         grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
-        nearest = read_neighbours(scaler, X, labels, judged, rng)
-        beside[ONE_CLASS] = [Companion(NEIGHBOURS_SHARE, nearest)]
+        for name, nearest in read_neighbours(scaler, X, labels, judged, rng).items():
+            beside[name] = [Companion(NEIGHBOURS_SHARE, nearest)]
         joined = {
             name: join(each, beside.get(name, ()), labels[judged], scaler)
             for name, each in grown.items()

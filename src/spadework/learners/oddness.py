@@ -95,9 +95,36 @@ def read_neighbours(
     labels: NDArray[np.int8],
     judged: NDArray[np.intp],
     rng: np.random.Generator,
+) -> dict[str, GrownReading]:
+    """Read the judged rows by how far they lie from a few others, and from normals.
+
+    There is one for each reading of `read_one_class`.
+    """
+    among = {ONE_CLASS: np.flatnonzero(labels != ANOMALY)}
+    if (labels == NORMAL).sum() >= MIN_NORMALS:
+        among[UNLIKE_NORMAL] = np.flatnonzero(labels == NORMAL)
+    return {
+        name: _read_distances(rows, scaler, X, labels, judged, rng)
+        for name, rows in among.items()
+    }
+
+
+def _read_distances(
+    others: NDArray[np.intp],
+    scaler: Scaler,
+    X: NDArray[np.floating],
+    labels: NDArray[np.int8],
+    judged: NDArray[np.intp],
+    rng: np.random.Generator,
 ) -> GrownReading:
-    """Read the judged rows by how far they lie from a few others, none an anomaly."""
-    others = np.flatnonzero(labels != ANOMALY)
+    """Read the judged rows by how far they lie from draws of other rows.
+
+    Parameters
+    ----------
+    others : ndarray of shape (n_others,)
+        Positions of rows to draw from; a judged row among them is scored by the draws
+        that leave it out.
+    """
     n_points = min(N_POINTS, max(1, len(others) // 2))  # so that draws leave rows out
     places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
     axes = distance_axes(scaler.transform(X[_thinned(others)]))

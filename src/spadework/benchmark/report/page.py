@@ -34,7 +34,7 @@ from spadework.benchmark.report.summary import (
 )
 from spadework.benchmark.report.verdict import judge
 from spadework.benchmark.results import read_results
-from spadework.benchmark.sweeps import read_sweeps
+from spadework.benchmark.sweeps import read_sweeps, sum_sweeps
 from spadework.benchmark.tables import IMAGES, TABLES
 from spadework.errors import DataError
 from spadework.files import write_whole
@@ -109,7 +109,7 @@ def _content(folder: Path) -> dict[str, Any]:
         },
         "settings": SETTINGS,
         "calibration": measure_calibration(runs),
-        "sweeps": read_sweeps(folder),
+        "sweeps": sum_sweeps(read_sweeps(folder)),
         "costs": [(METHODS[name], costs[name]) for name in COMPARED if name in costs],
         "cost_names": [*DATASETS, "creditcard", "xente"],
     }
