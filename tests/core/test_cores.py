@@ -1,5 +1,6 @@
 """Rows shared out in blocks, and limits that are put back whoever comes second."""
 
+import os
 import threading
 import time
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from spadework.core.cores import map_blocks, one_blas_thread
+from spadework.core.cores import map_blocks, one_blas_thread, usable_cores
 from spadework.core.training import one_thread
 
 
@@ -19,6 +20,13 @@ def test_blocks_hold_every_row_once_and_in_order(n_rows, block_rows):
     blocks = list(map_blocks(lambda block: rows[block], n_rows, block_rows))
     np.testing.assert_array_equal(np.concatenate([rows[:0], *blocks]), rows)
     assert all(0 < len(block) <= block_rows for block in blocks)
+
+
+def test_no_more_cores_are_used_than_are_allowed(monkeypatch):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "64")
+    assert 1 <= usable_cores() <= (os.cpu_count() or 1)
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    assert usable_cores() == 1
 
 
 def blas_threads():

@@ -141,6 +141,14 @@ def test_numbers_where_dates_were_are_refused():
         encoder.encode(wrong)
 
 
+@pytest.mark.parametrize("word", ["yesterday", "2024-02-30", "31.01.2024"])
+def test_words_where_dates_were_are_named(word):
+    encoder = fit_one(pa.array([NOON + dt.timedelta(hours=i) for i in range(N)]))
+    wrong = pa.table({"x": ["2024-03-01", None, word], "other": [0.0] * 3})
+    with pytest.raises(InputError, match=f"'{word}' is no date such as"):
+        encoder.encode(wrong)
+
+
 @pytest.mark.parametrize(
     ("name", "values", "why"),
     [

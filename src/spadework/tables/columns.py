@@ -17,8 +17,10 @@ from spadework.tables.values import (
     POINT,
     Values,
     blank_numbers,
+    find_no_dates,
     find_other_decimal,
     find_words,
+    is_text,
     pc,
     plain,
     show_day,
@@ -263,7 +265,16 @@ class DateColumn:
 
     def read(self, array: Values) -> NDArray[np.float64]:
         """Return values as days since 1970, NaN where they are missing; (n_rows,)."""
-        return to_days(array, self.missing)
+        try:
+            return to_days(array, self.missing)
+        except pa.ArrowException as error:
+            known = plain(array, self.missing).drop_null()
+            if not is_text(known.type):
+                raise
+            wrong = known.filter(pa.array(find_no_dates(known)))
+            raise pa.ArrowInvalid(
+                f"{str(wrong[0])[:60]!r} is no date such as 2025-01-31 08:30"
+            ) from error
 
     def show(self, array: Values) -> list[str]:
         """Put points in time into words."""
