@@ -165,7 +165,7 @@ def test_the_report_stands_alone_and_shows_what_it_promises(command, tmp_path):
         "The most anomalous pictures",
         "ROC AUC",
         "average precision",
-        "reading of the unlabeled pictures",
+        "unlabeled pictures are",
         'class="threshold"',
         "Model card",
     ):

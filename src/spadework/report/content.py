@@ -13,6 +13,7 @@ from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.report.one_class import describe_one_class
 from spadework.report.performance import measure_performance
+from spadework.report.trust import describe_trust
 from spadework.table_model import TableModel, name_rows
 from spadework.version import __version__
 
@@ -45,7 +46,7 @@ def make_content(
         "version": __version__,
         "census": _census(model),
         "setting": model.detector.setting_,
-        "trust": _trust(model),
+        "trust": describe_trust(model.detector.trust_),
         "mismatch": _mismatch(model),
         "scores": _histogram(model, scores),
         "one_class": describe_one_class(model),
@@ -58,18 +59,6 @@ def make_content(
 
 def _census(model: TableModel) -> dict[str, int]:
     return dict(model.detector.census_._asdict())
-
-
-def _trust(model: TableModel) -> dict[str, Any] | None:
-    """Return the verdict on pseudo-labels, and the weight of every reading."""
-    trust = model.detector.trust_
-    if trust is None:
-        return None
-    return {
-        "sentence": str(trust).split("; weights:")[0],
-        "weights": trust.weights,
-        "agreement": trust.agreement,
-    }
 
 
 def _mismatch(model: TableModel) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.progress import progress
 from spadework.report.page import asset, new_environment
 from spadework.report.performance import measure_performance
+from spadework.report.trust import describe_trust
 from spadework.version import __version__
 
 N_TOP, N_ERRORS, N_NEAR = 12, 12, 4
@@ -88,7 +89,7 @@ def make_picture_content(detector: ImageSPADE, photos: Photos) -> dict[str, Any]
         "n_pictures": len(looked.rows),
         "n_unreadable": len(photos.paths) - len(looked.rows),
         "n_called": int(called.sum()),
-        "trust": _trust(detector),
+        "trust": describe_trust(detector.trust_),
         "histogram": draw_histogram(looked.scores, labels, detector.threshold_),
         "threshold": detector.threshold_,
         "top": shown.cards(top),
@@ -165,14 +166,6 @@ def _near_thresholds(
         rows = rows[np.argsort(margin[rows], kind="stable")][:N_NEAR]
         found[name] = rows, [pseudo.explain(int(row)) for row in rows]
     return {name: each for name, each in found.items() if len(each[0])}
-
-
-def _trust(detector: ImageSPADE) -> dict[str, Any] | None:
-    """Return the verdict on pseudo-labels, and the weight of every reading."""
-    trust = detector.trust_
-    if trust is None:
-        return None
-    return {"sentence": str(trust).split("; weights:")[0], "weights": trust.weights}
 
 
 def _performance(

@@ -1,7 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const tip = document.getElementById("tip");
-const LEFT = 46, RIGHT = 10, BOTTOM = 28, TOP = 8;
+const LEFT = 46, RIGHT = 10, BOTTOM = 28, TOP = 8, NAME = 17;
 const colors = {
   table: "var(--table)", unlabeled: "var(--table)", normal: "var(--normal)",
   "labeled normal": "var(--normal)", anomaly: "var(--anomaly)",
@@ -46,21 +46,27 @@ function ticks(low, high, about) {
   return found;
 }
 
-// Drawn in pixels of the place it has, so that text keeps its size.
+// Drawn in pixels of the place it has, so that text keeps its size. What x and y are, if
+// named, is written at the end of each axis.
 function canvas(id, label, range) {
   const holder = document.getElementById(id);
   const width = Math.min(920, Math.max(240, holder.clientWidth));
-  const height = Math.round(Math.min(320, Math.max(150, 0.4 * width)));
-  const top = range.top || TOP, bottom = height - BOTTOM;
+  const named = range.names ? NAME : 0;
+  const height = Math.round(Math.min(320, Math.max(150, 0.4 * width))) + 2 * named;
+  const top = (range.top || TOP) + named, bottom = height - BOTTOM - named;
   const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, holder);
   const x = (v) => LEFT + ((v - range.x[0]) / (range.x[1] - range.x[0])) * (width - LEFT - RIGHT);
   const y = (v) => bottom - ((v - range.y[0]) / (range.y[1] - range.y[0])) * (bottom - top);
   for (const at of range.ticksX || ticks(...range.x, width / 120)) {
-    node("text", { x: x(at), y: height - 10, "text-anchor": "middle" }, svg, (range.showX || number)(at));
+    node("text", { x: x(at), y: bottom + 18, "text-anchor": "middle" }, svg, (range.showX || number)(at));
   }
   for (const at of ticks(...range.y, height / 80)) {
     node("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: y(at), y2: y(at) }, svg);
     node("text", { x: LEFT - 6, y: y(at) + 4, "text-anchor": "end" }, svg, (range.showY || number)(at));
+  }
+  if (named) {
+    node("text", { x: width - RIGHT, y: height - 5, "text-anchor": "end" }, svg, range.names[0]);
+    node("text", { x: 0, y: 12 }, svg, range.names[1]);
   }
   return { svg, x, y, top, bottom };
 }
@@ -114,6 +120,7 @@ function histogram(id, label, found) {
   const edges = found.edges;
   const plot = canvas(id, label, {
     x: [edges[0], edges[edges.length - 1]], y: [0, Math.max(...shares.flat())], showY: percent,
+    names: ["score", "share of rows"],
   });
   names.forEach((name, s) => outline(plot, edges, shares[s], colors[name]));
   binHints(plot, edges, number, (i) =>
@@ -165,7 +172,7 @@ function showMembers(members) {
 }
 
 function curve(id, label, points, options = {}) {
-  const plot = canvas(id, label, { x: [0, 1], y: [0, 1], showX: percent, showY: percent });
+  const plot = canvas(id, label, { x: [0, 1], y: [0, 1], showX: percent, showY: percent, names: options.names });
   if (options.diagonal) {
     node("line", { class: "chance", x1: plot.x(0), y1: plot.y(0), x2: plot.x(1), y2: plot.y(1) }, plot.svg);
   }
@@ -229,7 +236,7 @@ function costCurve(id) {
     const cost = errors.map(([at, missed, alarms]) =>
       [at, missed * Number(inputs[0].value) + alarms * Number(inputs[1].value)]);
     const high = Math.max(...cost.map((c) => c[1])) || 1;
-    const plot = canvas(id, "Cost by threshold", { x: [errors[0][0], errors[errors.length - 1][0]], y: [0, high] });
+    const plot = canvas(id, "Cost by threshold", { x: [errors[0][0], errors[errors.length - 1][0]], y: [0, high], names: ["threshold", "cost"] });
     node("path", { class: "curve", d: cost.map(([a, b], i) => `${i ? "L" : "M"}${plot.x(a)},${plot.y(b)}`).join("") }, plot.svg);
     const best = cost.reduce((a, b) => (b[1] < a[1] ? b : a));
     upright(plot, data.scores.threshold, { class: "threshold" });
