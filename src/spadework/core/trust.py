@@ -169,23 +169,10 @@ def weigh_readings(
 ) -> Trust:
     """Weigh readings by what held-out labels say about them.
 
-    A reading counts as far as it ranks labeled anomalies above unlabeled rows. Where
-    labeled normals can be told from unlabeled rows, they are not typical, and unlabeled
-    rows are the better normals: reading these as normal counts as far as that. Where
-    labeled normals look riskier, only suspicious rows were checked: what labeled normals
-    teach by pseudo-labels or alone gives way, and so do labels alone as far as they rank
-    low what reading unlabeled rows as normal finds odd. Setting unlabeled rows against
-    labeled normals counts the more the surer the two can be told apart, as many labels
-    let them be, and the less the better they can: then they differ by more than by
-    anomalies. Pseudo-labels and one-class scores count as far as the other readings,
-    too, rank high what the one-class classifiers find odd, and by half where nothing can
-    be compared. Where no anomaly is labeled, one-class scores count by half as far as
-    suspects cannot be relied on to judge them, those of labeled normals alone in full,
-    and pseudo-labels by half; the latter two the less the better they tell most unlabeled
-    rows from labeled normals: then they have learnt how these were chosen. Suspects and
-    one-class scores learn nothing from labeled anomalies: they count as far as they rank
-    these like the best of the readings that do, and one-class scores that do so count
-    more, unless labeled normals look risky.
+    A reading counts as far as it ranks labeled anomalies above unlabeled rows, less where
+    labeled normals are not typical; see `_believe_learners`. What one-class classifiers
+    say counts as far as the other readings, too, rank high what these find odd; see
+    `_believe_consensus`.
 
     Parameters
     ----------
@@ -201,18 +188,45 @@ def weigh_readings(
         model does not, and is judged by the labeled anomalies alone.
     """
     evidence = {name: _evidence(each, labels, name) for name, each in scores.items()}
+    riskiness = _riskiness(evidence)
+    learners = {name: scores[name] for name in scores if name not in BY_CONSENSUS}
+    believed = _believe_learners(
+        learners, labels, evidence, riskiness, doubt_shift=doubt_shift
+    )
+    agreement = _agreement(learners, believed, labels, odd)
+    believed |= _believe_consensus(
+        believed, labels, evidence, riskiness, agreement, doubt_shift=doubt_shift
+    )
+    weights = _shares({name: believed[name] for name in scores})
+    return Trust(weights, evidence, agreement, riskiness)
+
+
+def _believe_learners(
+    scores: Mapping[str, Floats],
+    labels: Labels,
+    evidence: Mapping[str, Evidence],
+    riskiness: float,
+    *,
+    doubt_shift: bool,
+) -> dict[str, float]:
+    """Say how far to believe what is learnt without one-class classifiers.
+
+    Where labeled normals can be told from unlabeled rows, they are not typical, and
+    unlabeled rows are the better normals: reading these as normal counts as far as that.
+    Where labeled normals look riskier, only suspicious rows were checked: labels alone
+    give way as far as they rank low what reading unlabeled rows as normal finds odd.
+    Setting unlabeled rows against labeled normals counts the more the surer the two can
+    be told apart, as many labels let them be, and the less the better they can: then they
+    differ by more than by anomalies. It learns nothing from labeled anomalies: it counts
+    as far as it ranks these like the best of the readings that do.
+    """
     believed = {
-        name: 1.0 if each.recall is None else _gini(each.recall)
-        for name, each in evidence.items()
+        name: 1.0 if recall is None else _gini(recall)
+        for name, recall in ((name, evidence[name].recall) for name in scores)
     }
-    others = {name: scores[name] for name in scores if name not in BY_CONSENSUS}
-    recalls = [evidence[name].recall for name in others]
-    riskiness = 0.0
     if LABELS in scores and AS_NORMAL in scores:
         shift = evidence[AS_NORMAL].shift
-        riskiness, safety = (
-            (0.0, 0.0) if shift is None else (_gini(1 - shift), _gini(shift))
-        )
+        safety = 0.0 if shift is None else _gini(shift)
         risky = oddest(scores[AS_NORMAL], labels)
         alone = {LABELS: scores[LABELS]}
         consent = _agreement(alone, {LABELS: 1.0}, labels, risky)
@@ -220,30 +234,62 @@ def weigh_readings(
         believed[AS_NORMAL] *= max(riskiness, safety) if doubt_shift else riskiness
     if AS_SUSPECT in scores and doubt_shift:
         recall, shift = evidence[AS_SUSPECT]
-        believed[AS_SUSPECT] *= _suspicion(shift, labels) * (1 - _lag(recall, recalls))
-    agreement = _agreement(others, believed, labels, odd)
+        lag = _lag(recall, [evidence[name].recall for name in scores])
+        believed[AS_SUSPECT] *= _suspicion(shift, labels) * (1 - lag)
+    return believed
+
+
+def _believe_consensus(
+    learners: Mapping[str, float],
+    labels: Labels,
+    evidence: Mapping[str, Evidence],
+    riskiness: float,
+    agreement: float | None,
+    *,
+    doubt_shift: bool,
+) -> dict[str, float]:
+    """Say how far to believe pseudo-labels and one-class scores.
+
+    They count as far as the other readings agree, and by half where nothing can be
+    compared. Where labeled normals look risky, what these teach by pseudo-labels or alone
+    gives way. One-class scores learn nothing from labeled anomalies: they count as far as
+    they rank these like the best of the readings that do, and more if they do so, unless
+    labeled normals look risky.
+
+    Where no anomaly is labeled, one-class scores count by half as far as suspects cannot
+    be relied on to judge them, those of labeled normals alone in full, and pseudo-labels
+    by half; the latter two the less the better they tell most unlabeled rows from labeled
+    normals: then they have learnt how these were chosen.
+
+    Parameters
+    ----------
+    learners : mapping of float
+        How far the other readings are believed.
+    """
     belief = UNJUDGED_SHARE if agreement is None else _belief(agreement)
+    sureness = 1.0
+    believed: dict[str, float] = {}
     has_anomalies = (labels == ANOMALY).any()
-    if PSEUDO in scores and has_anomalies:
+    if PSEUDO in evidence and has_anomalies:
         believed[PSEUDO] = belief * (1 - riskiness)
-    elif PSEUDO in scores:
+    elif PSEUDO in evidence:
         choosiness = _choosiness(evidence[PSEUDO].shift) if doubt_shift else 0.0
         believed[PSEUDO] = UNJUDGED_SHARE * (1 - choosiness)
-    sureness = 1.0
-    if not has_anomalies:  # suspects alone could judge one-class scores
-        sureness = min(1.0, believed.get(AS_SUSPECT, 0.0))
+    if not has_anomalies:
+        sureness = min(1.0, learners.get(AS_SUSPECT, 0.0))
         belief = sureness * belief + (1 - sureness) * UNJUDGED_SHARE
+    recalls = [evidence[name].recall for name in learners]
     for name in (ONE_CLASS, UNLIKE_NORMAL):
-        if name in scores:
+        if name in evidence:
             believed[name] = ONE_CLASS_SHARE * belief
             if has_anomalies:
                 lag = _lag(evidence[name].recall, recalls)
                 believed[name] *= CONFIRMED ** (1 - riskiness) * (1 - lag)
-    if UNLIKE_NORMAL in scores:
+    if UNLIKE_NORMAL in evidence:
         in_full = (1 - sureness) * (1 - _choosiness(evidence[UNLIKE_NORMAL].shift))
         believed[UNLIKE_NORMAL] *= max(0.0, 1 - 2 * riskiness) * (1 - in_full)
         believed[UNLIKE_NORMAL] += in_full
-    return Trust(_shares(believed), evidence, agreement, riskiness)
+    return believed
 
 
 def oddest(scores: Floats, labels: Labels) -> NDArray[np.bool_]:
@@ -274,6 +320,14 @@ def _evidence(scores: Floats, labels: Labels, name: str) -> Evidence:
     held_out = name not in TAUGHT or len(anomalies) > 1
     recall = auc(anomalies, unlabeled) if held_out else None
     return Evidence(recall, auc(unlabeled, normals))
+
+
+def _riskiness(evidence: Mapping[str, Evidence]) -> float:
+    """How far labeled normals look more anomalous than unlabeled rows, 0 to 1."""
+    if LABELS not in evidence or AS_NORMAL not in evidence:
+        return 0.0
+    shift = evidence[AS_NORMAL].shift
+    return 0.0 if shift is None else _gini(1 - shift)
 
 
 def _agreement(
