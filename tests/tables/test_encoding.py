@@ -141,6 +141,39 @@ def test_numbers_where_dates_were_are_refused():
         encoder.encode(wrong)
 
 
+MARCH = [dt.datetime(2025, 3, 1, 8) + dt.timedelta(days=i) for i in range(31)]
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [
+        ("{0.day}.{0.month}.{0.year} {0.hour}:30", "day"),
+        ("{0:%d-%m-%Y} 08:30", "day"),
+        ("{0.month}/{0.day}/{0.year} {0.hour}:30", "month"),
+        (" {0:%m/%d/%Y} 08:30:00.000", "month"),
+    ],
+)
+def test_late_days_of_a_month_tell_what_comes_first_in_dates(form, first):
+    texts = [form.format(day) for day in MARCH]
+    column = fit_one(pa.array(texts * 4)).columns[0]
+    iso = pa.array([f"{day:%Y-%m-%d %H}:30" for day in MARCH])
+    assert column.first == first
+    np.testing.assert_array_equal(column.read(pa.array(texts)), column.read(iso))
+    # What is scored later need not tell.
+    assert column.show(pa.array(texts[2:3])) == ["2025-03-03 08:30:00"]
+
+
+def test_a_date_of_another_order_is_refused_later():
+    days = pa.array([f"{day:%d.%m.%Y}" for day in MARCH * 4])
+    encoder = fit_encoder(pa.table({"x": days}), missing=["01.01.1900"])
+    encoder.encode(pa.table({"x": ["01.01.1900", "12.03.2025"]}))
+    (column,) = encoder.columns
+    given = pa.array(["01.01.1900", "1.1.1900", "12.03.2025"])
+    assert column.is_missing(given).tolist() == [True, True, False]
+    with pytest.raises(InputError, match=r"'03/14/2025' is no date such as 31.01.2025"):
+        encoder.encode(pa.table({"x": ["03/14/2025"]}))
+
+
 @pytest.mark.parametrize("word", ["yesterday", "2024-02-30", "31.01.2024"])
 def test_words_where_dates_were_are_named(word):
     encoder = fit_one(pa.array([NOON + dt.timedelta(hours=i) for i in range(N)]))

@@ -111,7 +111,9 @@ def _add_category(graph: Graph, column: CategoryColumn, values: str) -> str:
 
 def _add_date(graph: Graph, column: DateColumn, values: str) -> str:
     missing = graph.add("IsNaN", values)
-    missing = _add_stated(graph, missing, values, days_among(column.missing))
+    missing = _add_stated(
+        graph, missing, values, days_among(column.missing, column.first)
+    )
     days = graph.add("Where", missing, column.origin + column.fill, values)
     whole = graph.add("Floor", days)
     number = graph.add("Cast", graph.add("Add", whole, 3.0), to=INT64)

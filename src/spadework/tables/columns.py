@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from spadework.errors import InputError
 from spadework.tables.values import (
     COMMA,
+    DAY_FIRST,
+    MONTH_FIRST,
     POINT,
+    YEAR_FIRST,
     Values,
     blank_numbers,
     find_no_dates,
@@ -204,6 +207,13 @@ class CategoryColumn:
         return pc.fill_null(found, len(self.values)).to_numpy(zero_copy_only=False)
 
 
+_EXAMPLES = {
+    YEAR_FIRST: "2025-01-31 08:30",
+    DAY_FIRST: "31.01.2025 08:30",
+    MONTH_FIRST: "01/31/2025 08:30",
+}
+
+
 @dataclass(frozen=True)
 class DateColumn:
     """A point in time: days since the first in training, and where in day and week.
@@ -220,6 +230,8 @@ class DateColumn:
         Whether there is a time of day.
     missing : tuple of str
         Further values that mean missing.
+    first : str
+        What dates in text begin with: "year", "day" or "month".
     """
 
     role: ClassVar[str] = "date"
@@ -231,10 +243,13 @@ class DateColumn:
     tells_missing: bool
     tells_hour: bool
     missing: tuple[str, ...] = ()
+    first: str = YEAR_FIRST
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.origin, self.fill]).all():
             raise InputError(f"column {self.name} is not encoded by finite numbers")
+        if self.first not in _EXAMPLES:
+            raise InputError(f"column {self.name} has dates that begin with {self.first}")
         _check_missing(self)
 
     @property
@@ -266,14 +281,14 @@ class DateColumn:
     def read(self, array: Values) -> NDArray[np.float64]:
         """Return values as days since 1970, NaN where they are missing; (n_rows,)."""
         try:
-            return to_days(array, self.missing)
+            return to_days(array, self.missing, self.first)
         except pa.ArrowException as error:
             known = plain(array, self.missing).drop_null()
             if not is_text(known.type):
                 raise
-            wrong = known.filter(pa.array(find_no_dates(known)))
+            wrong = known.filter(pa.array(find_no_dates(known, self.first)))
             raise pa.ArrowInvalid(
-                f"{str(wrong[0])[:60]!r} is no date such as 2025-01-31 08:30"
+                f"{str(wrong[0])[:60]!r} is no date such as {_EXAMPLES[self.first]}"
             ) from error
 
     def show(self, array: Values) -> list[str]:

@@ -13,7 +13,10 @@ from spadework.tables.columns import CategoryColumn, Column, DateColumn, NumberC
 from spadework.tables.unusable import Empty, Mixed
 from spadework.tables.values import (
     COMMA,
+    DAY_FIRST,
+    MONTH_FIRST,
     POINT,
+    YEAR_FIRST,
     Values,
     blank_numbers,
     find_no_dates,
@@ -52,7 +55,11 @@ FEW_ROWS = 20
 _DAY_IN_FRONT = (
     r"^\s*(0?[1-9]|[12]\d|3[01])[-./ ](0?[1-9]|[12]\d|3[01]|\pL{3,9})\.?[-./ ]\d{4}\b"
 )
-"""Dates with the day, or the month, in front: which of them is left open."""
+"""Dates with the day, or the month, in front."""
+
+_YEAR_FIRST_PLEASE = (
+    "write them with the year first, as in 2025-03-31, or make it a category"
+)
 
 _LONG_TEXT, _FREE_TEXT_WORDS = 40, 5
 _ID_NAME = re.compile(
@@ -170,9 +177,9 @@ def _fit_number(
 
 
 def _fit_date(
-    name: str, array: pa.Array, missing: tuple[str, ...]
+    name: str, array: pa.Array, missing: tuple[str, ...], first: str = YEAR_FIRST
 ) -> DateColumn | Ignored | Empty:
-    days = to_days(array, missing)
+    days = to_days(array, missing, first)
     known = days[~np.isnan(days)]
     if not len(known):
         return _empty(name)
@@ -184,6 +191,7 @@ def _fit_date(
         tells_missing=len(known) < len(days),
         tells_hour=bool((known % 1 != 0).any()),
         missing=missing,
+        first=first,
     )
 
 
@@ -220,11 +228,7 @@ def _fit_text(
         wrong[wrong] = no_dates
         return _mixed(name, "date", array, wrong)
     if pc.mean(pc.match_substring_regex(known, _DAY_IN_FRONT)).as_py() >= share:
-        return Ignored(
-            name,
-            "it is like dates; write them with the year first, as in "
-            "2025-03-31, or make it a category",
-        )
+        return _fit_year_last(name, array, share, missing)
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
         n_words = pc.mean(pc.count_substring(known, " ")).as_py() + 1
         if n_words > _FREE_TEXT_WORDS or pc.mean(pc.utf8_length(known)).as_py() > (
@@ -233,6 +237,35 @@ def _fit_text(
             return Ignored(name, "it is free text")
         return Ignored(name, "nearly every row has a text of its own, like an id")
     return _fit_category(name, array, missing)
+
+
+def _fit_year_last(
+    name: str, array: pa.Array, least_share: float, missing: tuple[str, ...]
+) -> DateColumn | Ignored | Empty | Mixed:
+    """Dates begin with what the thirteenth and later days of a month allow, if any."""
+    known = array.drop_null()
+    by_day, by_month = (~find_no_dates(known, f) for f in (DAY_FIRST, MONTH_FIRST))
+    first, dates, others = DAY_FIRST, by_day, by_month
+    if by_month.sum() > by_day.sum():
+        first, dates, others = MONTH_FIRST, by_month, by_day
+    if dates.mean() < least_share:
+        return Ignored(name, f"it is like dates; {_YEAR_FIRST_PLEASE}")
+    if (others & ~dates).any():
+        return Ignored(
+            name,
+            f"the day comes first in some of its dates, the month in others; "
+            f"{_YEAR_FIRST_PLEASE}",
+        )
+    if others.sum() == dates.sum():
+        return Ignored(
+            name,
+            f"the day or the month may come first in its dates; {_YEAR_FIRST_PLEASE}",
+        )
+    if not dates.all():
+        wrong = np.asarray(array.is_valid())
+        wrong[wrong] = ~dates
+        return _mixed(name, "date", array, wrong)
+    return _fit_date(name, array, missing, first)
 
 
 def _mixed(name: str, kind: str, text: pa.Array, wrong: NDArray[np.bool_]) -> Mixed:

@@ -25,6 +25,9 @@ MISSING_WORDS: list[str] = pyarrow.csv.ConvertOptions().null_values
 POINT, COMMA = ".", ","
 """What parts the decimals of a number in text; a comma may have groups before it."""
 
+YEAR_FIRST, DAY_FIRST, MONTH_FIRST = "year", "day", "month"
+"""What comes first in a date in text."""
+
 _NUMBER = {
     POINT: r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
     COMMA: r"^[+-]?((\d{1,3}([. \x{a0}\x{202f}]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
@@ -32,6 +35,13 @@ _NUMBER = {
 _DATE = (
     r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
     r"([T ]([01]\d|2[0-3])(:?[0-5]\d){0,2}(\.\d*)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+)
+_YEAR_LAST = r"^(\d{1,2})[-./](\d{1,2})[-./](\d{4})"
+_TO_YEAR_FIRST = {DAY_FIRST: r"\3-\2-\1", MONTH_FIRST: r"\3-\1-\2"}
+_ONE_DIGIT = (
+    (r"^(\d{4})-(\d)-", r"\1-0\2-"),
+    (r"^(\d{4}-\d\d)-(\d)(\D|$)", r"\1-0\2\3"),
+    (r"^(\S+) (\d):", r"\1 0\2:"),
 )
 _GROUP_MARKS = r"[. \x{a0}\x{202f}]"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
@@ -76,12 +86,14 @@ def to_text(array: Values, missing: Sequence[str] = ()) -> pa.Array:
     return _blank_text(text, missing) if missing else text
 
 
-def to_days(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
+def to_days(
+    array: Values, missing: Sequence[str] = (), first: str = YEAR_FIRST
+) -> NDArray[np.float64]:
     """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
     array = plain(array, missing)
     kind = array.type
     if is_text(kind):
-        array = _parse_dates(array)
+        array = _parse_dates(_put_year_first(array, first))
     elif not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         if array.null_count < len(array):
             raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
@@ -92,15 +104,17 @@ def to_days(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
     stamps = array.cast(pa.timestamp("us"), safe=False)
     ticks = stamps.cast(pa.int64()).cast(pa.float64(), safe=False)
     days = np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
-    return np.where(np.isin(days, days_among(missing)), np.nan, days) if missing else days
+    if not missing:
+        return days
+    return np.where(np.isin(days, days_among(missing, first)), np.nan, days)
 
 
-def days_among(texts: Sequence[str]) -> list[float]:
+def days_among(texts: Sequence[str], first: str) -> list[float]:
     """Return those texts that are points in time as days since 1970."""
     days: list[float] = []
     for text in texts:
         with suppress(pa.ArrowException):
-            days.extend(to_days(pa.array([text], type=_TEXT)))
+            days.extend(to_days(pa.array([text], type=_TEXT), first=first))
     return days
 
 
@@ -178,9 +192,9 @@ def find_other_decimal(words: pa.Array, decimal: str) -> str | None:
     return str(numbers[0])[:60] if len(numbers) else None
 
 
-def find_no_dates(text: pa.Array) -> NDArray[np.bool_]:
+def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> NDArray[np.bool_]:
     """Tell text that is no point in time, (n_rows,)."""
-    text = pc.utf8_trim_whitespace(text)
+    text = _put_year_first(pc.utf8_trim_whitespace(text), first)
     wrong = ~pc.match_substring_regex(text, _DATE).to_numpy(zero_copy_only=False)
     days = pc.utf8_slice_codeunits(text.filter(pa.array(~wrong)), 0, _DAY_LETTERS)
     encoded = days.dictionary_encode()  # there are fewer days than points in time
@@ -238,6 +252,17 @@ def _parse_numbers(text: pa.Array, decimal: str) -> pa.Array:
     truth = pa.array(["false", "true"], type=_TEXT)
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(text))
     return pc.coalesce(numbers, pc.index_in(lower, value_set=truth).cast(pa.float64()))
+
+
+def _put_year_first(text: pa.Array, first: str) -> pa.Array:
+    """Write dates with the day or the month first as ISO does, 3/31/2025 8:05 too."""
+    if first == YEAR_FIRST:
+        return text
+    text = pc.utf8_trim_whitespace(text)
+    text = pc.replace_substring_regex(text, _YEAR_LAST, _TO_YEAR_FIRST[first])
+    for pattern, spelling in _ONE_DIGIT:
+        text = pc.replace_substring_regex(text, pattern, spelling)
+    return text
 
 
 def _parse_dates(text: pa.Array) -> pa.Array:
