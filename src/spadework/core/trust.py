@@ -6,7 +6,7 @@ scored by a one-class classifier of labeled normals alone. Each reading is learn
 own and scores the rows it has not learnt from. The labels then say which readings hold.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -220,9 +220,9 @@ def _believe_learners(
     differ by more than by anomalies. It learns nothing from labeled anomalies: it counts
     as far as it ranks these like the best of the readings that do.
     """
+    recalls = {name: evidence[name].recall for name in scores}
     believed = {
-        name: 1.0 if recall is None else _gini(recall)
-        for name, recall in ((name, evidence[name].recall) for name in scores)
+        name: 1.0 if recall is None else _gini(recall) for name, recall in recalls.items()
     }
     if LABELS in scores and AS_NORMAL in scores:
         shift = evidence[AS_NORMAL].shift
@@ -233,9 +233,9 @@ def _believe_learners(
         believed[LABELS] *= max(1 - riskiness, 0.0 if consent is None else _gini(consent))
         believed[AS_NORMAL] *= max(riskiness, safety) if doubt_shift else riskiness
     if AS_SUSPECT in scores and doubt_shift:
-        recall, shift = evidence[AS_SUSPECT]
-        lag = _lag(recall, [evidence[name].recall for name in scores])
-        believed[AS_SUSPECT] *= _suspicion(shift, labels) * (1 - lag)
+        lag = _lag(recalls[AS_SUSPECT], recalls.values())
+        suspicion = _suspicion(evidence[AS_SUSPECT].shift, labels)
+        believed[AS_SUSPECT] *= suspicion * (1 - lag)
     return believed
 
 
@@ -378,7 +378,7 @@ def _choosiness(shift: float | None) -> float:
     return 0.0 if shift is None else _gini(_gini(shift))
 
 
-def _lag(recall: float | None, others: Sequence[float | None]) -> float:
+def _lag(recall: float | None, others: Iterable[float | None]) -> float:
     """How far a recall stays behind the best of the others, 0 to 1."""
     best = max((_gini(other) for other in others if other is not None), default=0.0)
     if recall is None or best == 0:
