@@ -69,7 +69,7 @@ def test_a_refit_takes_old_labels_and_new_rows(folder):
 
 def test_a_refit_takes_new_rows_with_words_once_they_are_said_to_mean_missing(folder):
     header, *lines = (folder / "new.csv").read_text().splitlines()
-    rows = [line.split(",") for line in lines]
+    rows = [line.split(",") for line in lines[:300]]
     for row in rows[:7]:
         row[2] = "pending"
     (folder / "words.csv").write_text("\n".join([header, *map(",".join, rows)]) + "\n")
