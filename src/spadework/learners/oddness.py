@@ -82,7 +82,7 @@ def read_one_class(
     """Read the judged rows by one-class classifiers, and by one of labeled normals."""
     oddness = fit_oddness(fitted.members, scaler, X, labels)
     read = {ONE_CLASS: GrownReading(oddness, oddness.score(X[judged]))}
-    if (labels == NORMAL).sum() >= MIN_NORMALS:
+    if _enough_normals(labels):
         read[UNLIKE_NORMAL] = _read_unlikeness(
             labeler.one_class, scaler, X, labels, judged, rng
         )
@@ -101,7 +101,7 @@ def read_neighbours(
     There is one for each reading of `read_one_class`.
     """
     among = {ONE_CLASS: np.flatnonzero(labels != ANOMALY)}
-    if (labels == NORMAL).sum() >= MIN_NORMALS:
+    if _enough_normals(labels):
         among[UNLIKE_NORMAL] = np.flatnonzero(labels == NORMAL)
     return {
         name: _read_distances(rows, scaler, X, labels, judged, rng)
@@ -159,6 +159,11 @@ def _read_unlikeness(
         others = fit(np.setdiff1d(normals, judged[fold]))
         held_out[fold] = others.score(X[judged[fold]])
     return GrownReading(unlikeness, held_out)
+
+
+def _enough_normals(labels: NDArray[np.int8]) -> bool:
+    """Tell whether labeled normals can have a one-class classifier of their own."""
+    return int((labels == NORMAL).sum()) >= MIN_NORMALS
 
 
 def _thinned(rows: NDArray[np.intp]) -> NDArray[np.intp]:

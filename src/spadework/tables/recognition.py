@@ -224,9 +224,7 @@ def _fit_text(
     if not no_dates.any():
         return _fit_date(name, array, missing)
     if 1 - no_dates.mean() >= share:
-        wrong = np.asarray(array.is_valid())
-        wrong[wrong] = no_dates
-        return _mixed(name, "date", array, wrong)
+        return _mixed_dates(name, array, no_dates)
     if pc.mean(pc.match_substring_regex(known, _DAY_IN_FRONT)).as_py() >= share:
         return _fit_year_last(name, array, share, missing)
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
@@ -262,10 +260,15 @@ def _fit_year_last(
             f"the day or the month may come first in its dates; {_YEAR_FIRST_PLEASE}",
         )
     if not dates.all():
-        wrong = np.asarray(array.is_valid())
-        wrong[wrong] = ~dates
-        return _mixed(name, "date", array, wrong)
+        return _mixed_dates(name, array, ~dates)
     return _fit_date(name, array, missing, first)
+
+
+def _mixed_dates(name: str, text: pa.Array, no_dates: NDArray[np.bool_]) -> Mixed:
+    """Say which values are no dates, given for those that are not missing."""
+    wrong = np.asarray(text.is_valid())
+    wrong[wrong] = no_dates
+    return _mixed(name, "date", text, wrong)
 
 
 def _mixed(name: str, kind: str, text: pa.Array, wrong: NDArray[np.bool_]) -> Mixed:
