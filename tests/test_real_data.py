@@ -22,6 +22,7 @@ FLOORS = {
     ("covertype", "PNU", "forest"): 0.87,
     ("covertype", "PU", "forest"): 0.82,
     ("covertype", "NU", "forest"): 0.85,
+    ("thyroid", "PNU", "network"): 0.77,
     ("drug", "PNU", "network"): 0.69,
     ("drug", "PU", "network"): 0.82,
     ("drug", "NU", "network"): 0.69,
