@@ -40,6 +40,16 @@ def test_a_report_is_one_page_and_is_not_replaced_by_itself(folder):
     )
 
 
+def test_held_out_labels_that_fit_did_not_know_are_refused_with_a_way_out(folder):
+    text = (folder / "new.csv").read_text().replace("fraud", "scam")
+    (folder / "scam.csv").write_text(text)
+    report = ("report", "model", "old.csv", "--held-out", "scam.csv", "-o", "scam.html")
+    said = run(*report, cwd=folder, code=1).stderr
+    assert "--map has no entry for 'scam'" in said
+    assert "fit again with one that names the labels of held-out rows" in said
+    assert not (folder / "scam.html").exists()
+
+
 def test_compare_tells_machines_what_to_do(folder):
     done = run("compare", "model", "new.csv", "--json", cwd=folder)
     found = json.loads(done.stdout)

@@ -15,11 +15,13 @@ from spadework.cli.models import (
     SkipCorrupt,
     Sources,
     hush,
+    in_words_of_the_command,
     load_any,
     refuse_folders,
     source_of,
 )
 from spadework.cli.pictures import refuse_options, report_pictures
+from spadework.errors import LabelError
 from spadework.files import refuse_to_replace
 
 
@@ -64,7 +66,15 @@ def report(
     unseen = None
     if held_out:
         unseen = read_table(source_of(held_out), types=fitted.types)
-    write_page(fitted, table, out, unseen)
+    try:
+        write_page(fitted, table, out, unseen)
+    except LabelError as error:
+        if "label_map" not in str(error):
+            raise
+        raise LabelError(
+            f"{in_words_of_the_command(str(error))} The map is that of spadework fit; "
+            f"fit again with one that names the labels of held-out rows, too"
+        ) from error
     _say(out, quiet=quiet, as_json=as_json)
 
 
