@@ -1,7 +1,7 @@
 """Cells of a benchmark: a table, a way to label it and a method, over some seeds."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import mean
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from spadework.benchmark.methods import get_method
+from spadework.base import AnomalyDetector
 from spadework.benchmark.scenarios import Trial
 from spadework.core.cores import usable_cores
 from spadework.errors import InputError, LabelError
@@ -32,12 +32,15 @@ class Means(NamedTuple):
     average_precision: float
 
 
-def measure(method: str, trial_of: Callable[[int], Trial], seeds: int) -> Means | None:
+def measure(
+    detector_of: Callable[[int], AnomalyDetector],
+    trial_of: Callable[[int], Trial],
+    seeds: Iterable[int],
+) -> Means | None:
     """Fit and score the trial of every seed; None where labels allow no fit."""
     found: list[Means] = []
-    for seed in range(seeds):
-        trial = trial_of(seed)
-        detector = get_method(method).detector(seed)
+    for seed in seeds:
+        trial, detector = trial_of(seed), detector_of(seed)
         try:
             scores = detector.fit(trial.X, trial.y).anomaly_score(trial.X_test)
         except LabelError:
@@ -53,7 +56,7 @@ def run_cells(
     cells: Collection[Cell],
     anew: Collection[str],
     measure_cell: Callable[[Cell], Means | None],
-    seeds: int,
+    seeds: Sequence[int],
 ) -> dict[Cell, Means]:
     """Measure cells that a file lacks, and methods that are wanted anew.
 
@@ -91,11 +94,11 @@ def _read(path: Path) -> dict[Cell, Means]:
     }
 
 
-def _write(path: Path, seeds: int, measured: Mapping[Cell, Means]) -> None:
+def _write(path: Path, seeds: Sequence[int], measured: Mapping[Cell, Means]) -> None:
     """Write all cells to one file."""
     cells = [
         {**cell._asdict(), **{name: round(n, 4) for name, n in means._asdict().items()}}
         for cell, means in measured.items()
     ]
-    content = json.dumps({"seeds": seeds, "cells": cells}, indent=1) + "\n"
+    content = json.dumps({"seeds": list(seeds), "cells": cells}, indent=1) + "\n"
     write_whole(path, content.encode())

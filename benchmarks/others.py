@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cells import Cell, Means, measure, run_cells
+from spadework.benchmark.methods import get_method
 from spadework.benchmark.scenarios import (
     LabeledTable,
     Trial,
@@ -35,7 +36,7 @@ from spadework.benchmark.scenarios import (
 from spadework.errors import InputError
 
 RESULTS = Path(__file__).with_name("others.json")
-SEEDS = 2
+SEEDS = range(2)
 MAX_NORMALS = 6_000
 MIN_LABELED = 60
 METHODS: tuple[str, ...] = (
@@ -100,7 +101,8 @@ def scenarios(table: LabeledTable) -> dict[str, Callable[[LabeledTable, int], Tr
 def measure_cell(folder: Path, cell: Cell) -> Means | None:
     """Mean AUC and average precision over seeds; None where labels allow no fit."""
     table = read_table(folder / f"{cell.table}.dat")
-    return measure(cell.method, partial(scenarios(table)[cell.scenario], table), SEEDS)
+    trial_of = partial(scenarios(table)[cell.scenario], table)
+    return measure(get_method(cell.method).detector, trial_of, SEEDS)
 
 
 def average_ranks(measured: dict[Cell, Means]) -> dict[str, float]:

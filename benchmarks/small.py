@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from benchmarks.cells import Cell, Means, measure, run_cells
+from spadework.benchmark.methods import get_method
 from spadework.benchmark.scenarios import (
     LabeledTable,
     Trial,
@@ -31,7 +32,7 @@ from spadework.benchmark.scenarios import (
 )
 
 RESULTS = Path(__file__).with_name("small.json")
-SEEDS = 5
+SEEDS = range(5)
 METHODS: tuple[str, ...] = (
     "spade",
     "spade_no_linear",
@@ -88,7 +89,8 @@ TABLES: dict[str, Callable[[], LabeledTable]] = {
 def measure_cell(cell: Cell) -> Means | None:
     """Mean AUC and average precision over seeds; None where labels allow no fit."""
     table = TABLES[cell.table]()
-    return measure(cell.method, partial(SCENARIOS[cell.scenario], table), SEEDS)
+    trial_of = partial(SCENARIOS[cell.scenario], table)
+    return measure(get_method(cell.method).detector, trial_of, SEEDS)
 
 
 def rows(measured: dict[Cell, Means]) -> Iterator[str]:

@@ -64,3 +64,16 @@ def test_every_method_that_leads_on_other_tables_is_named_with_its_lead(name):
     cells = json.loads(RESULTS.with_name(name).read_text())["cells"]
     (row,) = (line for line in README.read_text().splitlines() if f"[`{name}`]" in line)
     assert sorted(re.findall(r"\d\.\d{3}", row)) == leads(cells)
+
+
+def test_what_moving_a_constant_costs_is_what_was_measured():
+    cells = json.loads(RESULTS.with_name("constants.json").read_text())["cells"]
+    auc = defaultdict(dict)
+    for cell in cells:
+        auc[cell["method"]][cell["table"], cell["scenario"]] = cell["auc"]
+    default = auc.pop("default")
+    lost = [[default[name] - each[name] for name in default] for each in auc.values()]
+    measured = [mean(default.values()), max(map(mean, lost)), max(map(max, lost))]
+    (said,) = (part for part in README.read_text().split("\n\n") if "constants" in part)
+    assert f"In {len(lost)} moves" in " ".join(said.split())
+    assert re.findall(r"\d\.\d{3}", said) == [f"{value:.3f}" for value in measured]

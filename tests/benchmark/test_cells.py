@@ -29,16 +29,19 @@ def aucs(cells):
 
 def test_cells_are_kept_and_only_named_methods_are_measured_again(tmp_path):
     path = tmp_path / "cells.json"
-    assert aucs(run_cells(path, CELLS, [], first, 2)) == {"spade": 0.25, "catboost": 0.25}
-    kept = run_cells(path, CELLS, [], second, 2)
+    assert aucs(run_cells(path, CELLS, [], first, range(2))) == {
+        "spade": 0.25,
+        "catboost": 0.25,
+    }
+    kept = run_cells(path, CELLS, [], second, range(2))
     assert aucs(kept) == {"spade": 0.25, "catboost": 0.25}
-    renewed = run_cells(path, CELLS, ["spade"], second, 2)
+    renewed = run_cells(path, CELLS, ["spade"], second, range(2))
     assert aucs(renewed) == {"spade": 0.75, "catboost": 0.25}
     content = json.loads(path.read_text())
-    assert content["seeds"] == 2
+    assert content["seeds"] == [0, 1]
     assert [cell["method"] for cell in content["cells"]] == ["spade", "catboost"]
 
 
 def test_an_unknown_method_names_the_known_ones(tmp_path):
     with pytest.raises(InputError, match=r"among catboost, occ, spade; got spades"):
-        run_cells(tmp_path / "cells.json", CELLS, ["spades"], first, 2)
+        run_cells(tmp_path / "cells.json", CELLS, ["spades"], first, range(2))
