@@ -31,7 +31,7 @@ SHORT = {
 
 
 def forest(**parameters):
-    return SPADE(learner=ForestLearner(n_trees=30), **{"random_state": 0, **parameters})
+    return SPADE(learner=ForestLearner(), **{"random_state": 0, **parameters})
 
 
 def network(**parameters):
@@ -188,7 +188,11 @@ STEPS = {
     "baselines.deep_sad.N_PRETRAINING": (8, 20),
     "baselines.deep_sad.N_STEPS": (8, 100),
     "baselines.devnet.N_STEPS": (8, 60),
+    "core.boosting.N_TREES": (8, 60),
     "core.perceptrons.STEPS": (10, 60),
+    "learners.forest.MIN_TREES": (12, 30),
+    "learners.forest.MAX_TREES": (12, 30),
+    "learners.forest.MAX_WHOLE_TREES": (12, 30),
     "learners.linear.N_BAGS": (1, 3),
 }
 

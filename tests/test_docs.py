@@ -2,11 +2,14 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from commands import run
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -15,17 +18,27 @@ BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_all_blocks_of_a_page_run(page, tmp_path):
-    folder = os.path.dirname(sys.executable)
-    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     for language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
-        command = ["bash", "-euo", "pipefail", "-c", code]
-        if language == "python":
-            command = [sys.executable, "-W", "error::UserWarning", "-c", code]
-        run = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert run.returncode == 0, f"{code}\n{run.stdout}\n{run.stderr}"
-        assert "False" not in run.stdout, f"{code}\n{run.stdout}"
+        for done in run_block(language, code, tmp_path):
+            assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
+            assert "False" not in done.stdout, f"{code}\n{done.stdout}"
+
+
+def run_block(language, code, folder):
+    """Run a program, a script, or line by line what calls our command alone."""
+    lines = code.replace("\\\n", "").splitlines()
+    if all(line.startswith("spadework ") for line in lines):
+        for line in lines:
+            yield run(*shlex.split(line)[1:], cwd=folder)
+        return
+    command = ["bash", "-euo", "pipefail", "-c", code]
+    if language == "python":
+        command = [sys.executable, "-W", "error::UserWarning", "-c", code]
+    ours = os.path.dirname(sys.executable)
+    environment = {**os.environ, "PATH": f"{ours}{os.pathsep}{os.environ['PATH']}"}
+    yield subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True
+    )
 
 
 def test_the_guide_has_every_command_of_the_command_line():

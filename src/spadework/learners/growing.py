@@ -25,7 +25,7 @@ MANY_COLUMNS = 0.5
 """Share of the columns that trees look at for a split where others draw wide ones; all
 others look at the square root of their number."""
 
-SHARED_DRAWS = 256
+SHARED_DRAWS = 768
 """Draws of a tree from which trees grow side by side; smaller ones would only wait for
 each other."""
 
