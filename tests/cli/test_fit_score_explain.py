@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
-from commands import FIT, assert_refused, make_place, run, run_with
 
+from commands import FIT, assert_refused, make_place, run, run_with
 from spadework.tables.reading import read_table
 from test_table_model import payments
 

@@ -4,9 +4,9 @@ import csv
 import gzip
 
 import numpy as np
-from commands import run
 from sklearn.metrics import roc_auc_score
 
+from commands import run
 from real_data import load_table
 from spadework.benchmark.datasets import get_dataset
 

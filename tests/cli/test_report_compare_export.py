@@ -2,8 +2,9 @@
 
 import json
 
-import commands
 import pytest
+
+import commands
 
 FIT = ["--label", "status", "--map", "fraud=1,ok=0", "--key", "id", "--quiet"]
 

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+
 from commands import COMMAND, FIT, assert_refused, make_place, run_with
 
 SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to stop"}

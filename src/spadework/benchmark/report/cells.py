@@ -1,6 +1,6 @@
 """What the tables show: means over seeds, beside the paper's, and what is missing."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -157,17 +157,17 @@ def auc_heads(table: Table) -> list[Head]:
             for column in table.columns
             for measure, label in _KINDS.items()
         ]
-    datasets = [column.dataset for column in table.columns]
-    if len({column.scenario for column in table.columns}) > 1:
-        titles = [(column.scenario, column.dataset) for column in table.columns]
-    elif len(set(datasets)) < len(datasets):
-        titles = [(column.dataset, f"{column.share:.1%}") for column in table.columns]
-    else:
-        titles = [("", dataset) for dataset in datasets]
-    return [
-        Head(column, "auc", group.replace("_", " "), label)
-        for column, (group, label) in zip(table.columns, titles, strict=True)
-    ]
+    scenarios = {column.scenario for column in table.columns}
+    times = Counter((column.scenario, column.dataset) for column in table.columns)
+
+    def title(column: Column) -> tuple[str, str]:
+        scenario, dataset = column.scenario, column.dataset
+        share = f"{column.share:.1%}" if times[scenario, dataset] > 1 else ""
+        if len(scenarios) > 1:
+            return scenario.replace("_", " "), f"{dataset} {share}".rstrip()
+        return (dataset, share) if share else ("", dataset)
+
+    return [Head(column, "auc", *title(column)) for column in table.columns]
 
 
 def order_rows(table: Table) -> list[str]:
