@@ -24,7 +24,6 @@ from spadework.learners.companions import (
     share_put_right,
     share_told_apart,
     side_by_side,
-    times_surer,
     whole_share,
 )
 from spadework.learners.contract import GrownReading
@@ -121,37 +120,6 @@ def test_boosted_trees_help_where_one_column_of_many_tells():
     ]
     with_boosted, trees = (roc_auc_score(truth[1_000:], each) for each in scores)
     assert 1 - with_boosted < (1 - trees) / 2
-
-
-def wrong_share(held_out, labels):
-    """Share of wrong orders, pair by pair."""
-    pairs = [
-        (anomaly < other) + (anomaly == other) / 2
-        for anomaly in held_out[labels == ANOMALY]
-        for other in held_out[labels == UNLABELED]
-    ]
-    return max(np.mean(pairs), 0.25 / (labels == ANOMALY).sum())
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None)
-def test_boosted_trees_make_their_reading_surer_by_the_wrong_orders_they_avoid(seed):
-    rng = np.random.default_rng(seed)
-    labels = np.r_[ANOMALY, UNLABELED, rng.choice([ANOMALY, UNLABELED, NORMAL], 20)]
-    plain, boosted = (rng.integers(0, 9, 22).astype(float) for _ in range(2))
-    plain[0], boosted[0] = 9.0, 5.0
-    times = times_surer(
-        GrownReading(None, plain), GrownReading(None, boosted), labels.astype(np.int8)
-    )
-    expected = wrong_share(plain, labels) / wrong_share(boosted, labels)
-    assert times == pytest.approx(np.clip(expected**3, 1, 8))
-
-
-def test_where_nothing_judges_boosted_trees_do_not_make_their_reading_surer():
-    X, truth = tilted_rows(500, 0)
-    learner = ForestLearner(judge=False)
-    detector = SPADE(random_state=0, learner=learner).fit(X, few_labels(truth, 10))
-    assert len(set(detector.trust_.weights.values())) == 1
 
 
 def test_few_labels_get_boosted_trees_and_many_get_none():

@@ -19,7 +19,7 @@ from spadework.core.trees import FlatForest
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
 
-N_TREES = 100
+N_TREES = 50
 """Trees of each model."""
 
 DEPTH = 6

@@ -52,10 +52,6 @@ MANY_PUT_RIGHT = 0.2
 """Share of wrong orders that trees to the last row must put right to count: less may be
 chance, and such trees take time."""
 
-MOST_TIMES = 8.0
-"""Times that boosted trees let their reading count at most: where they avoid half of the
-wrong orders."""
-
 
 class Companion(NamedTuple):
     """A model beside that of a reading, and its share in the reading."""
@@ -222,34 +218,6 @@ def share_put_right(
     wrong = _wrong_orders(plain, labels)
     share = 1 - _wrong_orders(deep, labels) / wrong if wrong else 0.0
     return unless_slight(share, MANY_PUT_RIGHT)
-
-
-def times_surer(
-    plain: GrownReading, boosted: GrownReading, labels: NDArray[np.int8]
-) -> float:
-    """Return how many times more a reading is to count for its boosted trees, 1 to 8.
-
-    It is the inverse cube of the share of wrong orders that is left: pairs are those of
-    `share_put_right`. Less than a quarter of the pairs of one anomaly is nothing to go
-    by.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-
-    Examples
-    --------
-    >>> labels = np.array([1, -1, -1, -1, -1], dtype=np.int8)
-    >>> held_out = np.array([[2.0, 1, 1, 3, 3], [2.0, 1, 1, 2, 3]])
-    >>> plain, boosted = (GrownReading(None, each) for each in held_out)
-    >>> round(times_surer(plain, boosted, labels), 2)
-    2.37
-    >>> times_surer(boosted, plain, labels)
-    1.0
-    """
-    least = 0.25 / max(1, (labels == ANOMALY).sum())
-    wrong = [max(_wrong_orders(each, labels), least) for each in (plain, boosted)]
-    return float(np.clip((wrong[0] / wrong[1]) ** 3, 1.0, MOST_TIMES))
 
 
 def _wrong_orders(grown: GrownReading, labels: NDArray[np.int8]) -> float:

@@ -44,7 +44,6 @@ from spadework.learners.companions import (
     join,
     share_of_whole,
     side_by_side,
-    times_surer,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
@@ -91,8 +90,7 @@ class ForestLearner(BaseEstimator):
         these draw.
     boosted : bool
         Let boosted trees count beside the trees of "labels" and "as_normal", the more
-        the fewer rows these draw; "labels", or "as_normal" where no normal is labeled,
-        counts more where they rank held-out labeled anomalies better.
+        the fewer rows these draw.
     whole : bool
         Let trees that grow to the last row count beside those of a reading: as far as
         they rank labeled anomalies better, beside those of "labels" the more the fewer
@@ -178,17 +176,11 @@ class ForestLearner(BaseEstimator):
         }
         trust = self._weigh(joined, labels[judged], oddness)
         n_trees = sum(map(self._n_trees, readings.values()))
-        first = LABELS if LABELS in readings else AS_NORMAL
         for name in (LABELS, AS_NORMAL):
-            if not self.boosted or trust.weights.get(name, 0.0) < MUCH:
-                continue
-            boosted = boost_companion(X, labels, readings[name], judged, rng)
-            if not boosted:
-                continue
-            beside[name].insert(0, boosted)
-            if self.judge and name == first:
-                surer = times_surer(joined[name], boosted.grown, labels[judged])
-                trust = trust.counting(name, surer ** (1 - trust.riskiness))
+            if self.boosted and trust.weights.get(name, 0.0) >= MUCH:
+                boosted = boost_companion(X, labels, readings[name], judged, rng)
+                if boosted:
+                    beside[name].insert(0, boosted)
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
             for name, reading in readings.items():
                 if trust.weights[name] < MUCH:
