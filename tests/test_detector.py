@@ -17,7 +17,7 @@ from conftest import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.core.matching import FALSE_ALARMS, match_threshold
 from spadework.detector import PAPER_ABLATIONS
-from spadework.errors import InputError, LabelError
+from spadework.errors import InputError
 from spadework.learners.forest import MUCH
 
 STATED = {1: 1, 0: 0}
@@ -289,10 +289,25 @@ def test_score_reads_every_label_that_fit_reads(table):
 def test_score_needs_both_classes(table):
     X, y, _ = table
     detector = forest().fit(X, y)
-    with pytest.raises(LabelError, match="normal"):
-        detector.score(X[y == 0], y[y == 0])
-    with pytest.raises(LabelError, match="no row is labeled"):
-        detector.score(X[y == -1], y[y == -1])
+    for kept in (y == 0, y == -1, y != 0):
+        with pytest.raises(InputError, match=r"an AUC needs .*; got P?N?U?:? ?\d?"):
+            detector.score(X[kept], y[kept])
+
+
+def test_score_says_what_a_label_map_leaves_of_the_labels(table):
+    X, _, truth = table
+    detector = forest(label_map={1: 1, 0: -1}).fit(X, truth)
+    with pytest.raises(InputError, match=r"0 normals.* as label_map reads it"):
+        detector.score(X, truth)
+
+
+def test_score_needs_a_label_and_a_weight_for_each_row(table):
+    X, y, _ = table
+    detector = forest().fit(X, y)
+    with pytest.raises(InputError, match=f"y must have a value .* {len(X)} rows, got"):
+        detector.score(X, y[:-1])
+    with pytest.raises(InputError, match="sample_weight must have a value"):
+        detector.score(X, y, sample_weight=np.ones(3))
 
 
 # Parameters

@@ -216,6 +216,14 @@ def test_a_loaded_model_can_be_fitted_and_saved_again(saved):
     np.testing.assert_array_equal(again, model().anomaly_score(ROWS))
 
 
+def test_a_model_that_has_scored_is_pickled_as_before():
+    X, y, _ = mismatch_data(200, seed=0)
+    detector = SPADE(random_state=0).fit(X, y)
+    before = len(pickle.dumps(detector))
+    detector.anomaly_score(X)
+    assert len(pickle.dumps(detector)) == before
+
+
 def test_a_loaded_model_can_be_pickled(saved):
     copy = pickle.loads(pickle.dumps(load(saved)))
     expected = model().anomaly_score(ROWS)

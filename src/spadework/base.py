@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spadework.core.matching import decide_threshold
 from spadework.errors import InputError, LabelError
-from spadework.labels import UNLABELED, LabelCensus, count_labels, normalize_labels
+from spadework.labels import UNLABELED, LabelCensus, count_labels, translate_labels
 from spadework.validation import (
     check_counts,
     check_rows,
@@ -104,13 +104,24 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """ROC AUC over the labeled rows of y; unlabeled ones are left out."""
-        labels = normalize_labels(y, self.label_map, stated=True)
+        labels = translate_labels(y, self.label_map)
         known = labels != UNLABELED
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         if len(np.unique(labels[known])) < 2:
-            raise InputError("an AUC needs rows labeled 1 and rows labeled 0 in y")
-        scores = self.anomaly_score(X)[known]
-        return float(roc_auc_score(labels[known], scores, sample_weight=weight))
+            read = "" if self.label_map is None else " as label_map reads it"
+            raise InputError(
+                f"an AUC needs rows labeled 1 and rows labeled 0 in y; got "
+                f"{count_labels(labels)}{read}"
+            )
+        scores = self.anomaly_score(X)
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        for name, each in (("y", labels), ("sample_weight", weight)):
+            if each is not None and len(each) != len(scores):
+                raise InputError(
+                    f"{name} must have a value for each row of X: {len(scores)} rows, "
+                    f"got {len(each)} values"
+                )
+        weight = None if weight is None else weight[known]
+        return float(roc_auc_score(labels[known], scores[known], sample_weight=weight))
 
     @abstractmethod
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:

@@ -90,9 +90,11 @@ class SPADE(AnomalyDetector):
         How columns are scaled for one-class classifiers, linear models and networks: by
         their range, or linearly around the median and logarithmically far from it.
     threshold : "auto" or float
-        Decision threshold on the anomaly score. "auto" matches the scores of the
-        labeled anomalies, or, when there are none, lets one labeled normal in
-        twenty lie above it.
+        Decision threshold on the anomaly score. "auto" takes the middle of three
+        guesses at how many unlabeled rows are anomalies: how many score like labeled
+        anomalies, how many do not score like labeled normals, and the share of
+        anomalies among labels. Without labeled normals it takes the first; without
+        labeled anomalies it lets one labeled normal in twenty lie above it.
     label_map : mapping, optional
         From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
     random_state : int, numpy Generator or RandomState, or None

@@ -103,16 +103,22 @@ def normalize_labels(
     >>> normalize_labels(["fraud", "ok", ""], {"fraud": 1, "ok": 0, "": -1})
     array([ 1,  0, -1], dtype=int8)
     """
-    values = _as_vector(y)
-    if mapping is None:
-        labels = _read_values(values)
-    else:
-        labels = _apply_mapping(values, _checked_mapping(mapping))
+    labels = translate_labels(y, mapping)
     census = count_labels(labels)
     _refuse_unusable(census)
     if census.setting == "PN" and mapping is None and not stated:
-        _refuse_ambiguous(values, labels)
+        _refuse_ambiguous(_as_vector(y), labels)
     return labels
+
+
+def translate_labels(
+    y: ArrayLike, mapping: Mapping[Any, int] | None = None
+) -> NDArray[np.int8]:
+    """Turn labels into 1, 0 and -1, whether or not they can be learnt from."""
+    values = _as_vector(y)
+    if mapping is None:
+        return _read_values(values)
+    return _apply_mapping(values, _checked_mapping(mapping))
 
 
 def _as_vector(y: ArrayLike) -> NDArray[Any]:

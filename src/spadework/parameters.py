@@ -1,7 +1,7 @@
 """Checks of single parameters."""
 
 from math import inf
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from spadework.errors import InputError
@@ -13,7 +13,17 @@ def check_positive_integer(name: str, value: Any) -> None:
         raise InputError(f"{name} must be a positive integer; got {value!r}")
 
 
-def check_weight(name: str, value: float) -> None:
-    """Refuse a negative or infinite weight, or NaN, as the parameter of that name."""
-    if not 0 <= value < inf:
+def check_weight(name: str, value: Any) -> None:
+    """Refuse anything but 0 or a positive number as the parameter of that name."""
+    if not _is_number(value) or not 0 <= value < inf:
         raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse anything but a positive number as the parameter of that name."""
+    if not _is_number(value) or not 0 < value < inf:
+        raise InputError(f"{name} must be a positive number; got {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)

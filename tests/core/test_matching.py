@@ -375,3 +375,14 @@ def test_rows_that_tie_at_the_top_are_called_together():
     ]
     labels = np.repeat(np.array([-1, 1, 0], dtype=np.int8), [200, 5, 20])
     assert (scores[:200] > decide_threshold(scores, labels)).sum() == 48
+
+
+def test_labels_count_in_the_share_of_anomalies_although_they_are_not_scored():
+    scores = np.r_[np.linspace(0, 1, 200), np.full(20, 0.5), np.full(80, 0.4)]
+    labels = np.repeat(np.array([-1, 1, 0], dtype=np.int8), [200, 20, 80])
+    scores[-60:] = np.nan  # 20 of 100 labels are of anomalies, of those scored a half
+    every = np.where(np.isnan(scores), 0.4, scores)
+    above, expected = (
+        (scores[:200] > decide_threshold(each, labels)).sum() for each in (scores, every)
+    )
+    assert above == expected

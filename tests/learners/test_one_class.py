@@ -11,6 +11,8 @@ from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from spadework.core.gaussian import LEFT_OUT, SHARED, fit_gaussians
@@ -199,6 +201,19 @@ def test_members_of_a_users_model_draw_for_themselves_and_repeatably():
     )
     assert first == again
     assert len(set(first)) == len(first)
+
+
+def test_estimators_within_a_users_model_draw_repeatably():
+    X, groups, new = random_rows(0)
+    model = make_pipeline(StandardScaler(), IsolationForest(n_estimators=5))
+    first, again = (members_of(model, X, groups).score(new) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+
+
+def test_a_users_model_that_needs_more_rows_says_how_many_there_are():
+    X, groups, _ = random_rows(0)
+    with pytest.raises(InputError, match=r"could not be fitted to \d+ rows: Expected"):
+        members_of(GaussianMixture(1_000), X, groups)
 
 
 @pytest.mark.parametrize("model", [DistanceFromMean(), GaussianMixture(1)])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessIssue]
 
+from spadework.core.copies import CopiedByFields
 from spadework.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,7 @@ _WIDE_ROWS = 128
 
 
 @dataclass(frozen=True)
-class GaussianEnsemble:
+class GaussianEnsemble(CopiedByFields):
     """K fitted Gaussians.
 
     Attributes

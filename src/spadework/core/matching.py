@@ -149,15 +149,18 @@ def decide_threshold(scores: Floats, labels: NDArray[np.int8]) -> float:
     >>> decide_threshold(scores, np.array([1, 1, -1, -1, -1, -1, -1], dtype=np.int8))
     5.75
     """
-    scores, labels = scores[~np.isnan(scores)], labels[~np.isnan(scores)]
-    anomalies, normals = scores[labels == ANOMALY], scores[labels == NORMAL]
+    scored = ~np.isnan(scores)
+    anomalies, normals = (scores[scored & (labels == kind)] for kind in (ANOMALY, NORMAL))
     if not len(anomalies):
         return float(np.quantile(normals, 1 - FALSE_ALARMS))
     unlabeled = labels == UNLABELED
-    reference = scores[unlabeled] if unlabeled.any() else scores
+    with_unlabeled = bool(unlabeled.any())
+    reference = scores[scored & unlabeled if with_unlabeled else scored]
     guesses = [tail_size(anomalies, reference, tail="upper")]
     if len(normals):
-        share = len(anomalies) / (len(anomalies) + len(normals))
+        # Of many labeled rows a sample is scored, which says nothing about shares.
+        counted = labels[~unlabeled if with_unlabeled else scored]
+        share = float((counted == ANOMALY).mean())
         guesses.append(len(reference) - tail_size(normals, reference, tail="lower"))
         guesses.append(round(share * len(reference)))
     n_above = max(1, int(np.median(guesses)))

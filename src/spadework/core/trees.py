@@ -7,7 +7,7 @@ trees, which are made of these arrays.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.copies import CopiedByFields
 from spadework.core.cores import map_blocks
 from spadework.errors import InputError
 
@@ -26,7 +27,7 @@ MAX_DEPTH = 256
 
 
 @dataclass(frozen=True)
-class FlatForest:
+class FlatForest(CopiedByFields):
     """A tree ensemble whose score is the mean of its trees' leaf values.
 
     Attributes
@@ -52,10 +53,6 @@ class FlatForest:
 
     def __post_init__(self) -> None:
         _check_forest(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave compiled trees out of copies: their form is that of one scikit-learn."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def depth(self) -> int:

@@ -55,16 +55,18 @@ CHANCE = 0.45
 """AUC down to which the other readings find odd rows as anomalous as any, not less."""
 
 NEGLIGIBLE = 0.03
-"""Weight up to which a reading does not count: it would take time and change nothing."""
+"""Weight up to which a reading, or a model beside it, does not count: it would take time
+and change nothing."""
 
 
 class Evidence(NamedTuple):
     """What speaks for a reading.
 
     ``recall`` is the AUC of labeled anomalies against unlabeled rows, ``shift`` that
-    of unlabeled rows against labeled normals, both by scores of rows that the
+    of unlabeled rows against labeled normals, both by scores of rows whose labels the
     reading has not learnt from; None where there are no such labels, or where the
-    reading has learnt from the only labeled anomaly.
+    reading has learnt from the only labeled anomaly. One-class classifiers have seen
+    the unlabeled rows without labels.
     """
 
     recall: float | None

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.core.copies import CopiedByFields
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
@@ -76,7 +77,7 @@ LABELER = PseudoLabeler(
 
 
 @dataclass(frozen=True)
-class PhotoModel:
+class PhotoModel(CopiedByFields):
     """A pretrained network, patches of normal photos, and blended readings.
 
     Attributes

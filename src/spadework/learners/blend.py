@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from spadework.core.copies import CopiedByFields
 from spadework.core.curves import Curve
 from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.masks import LeafMasks
@@ -33,7 +34,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class ReadingModel:
+class ReadingModel(CopiedByFields):
     """What scores rows by a reading, and a map from scores to ranks.
 
     Attributes
@@ -69,7 +70,7 @@ class ReadingModel:
 
 
 @dataclass(frozen=True)
-class BlendedModel:
+class BlendedModel(CopiedByFields):
     """Readings blended: scores are weighted means of log-odds of ranks.
 
     Attributes

@@ -39,7 +39,11 @@ from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.perceptrons import learn_reading
 from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
-from spadework.parameters import check_positive_integer, check_weight
+from spadework.parameters import (
+    check_positive,
+    check_positive_integer,
+    check_weight,
+)
 from spadework.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -137,7 +141,8 @@ class NetworkLearner(BaseEstimator):
 
         from spadework.core import networks, training
 
-        n_steps = self._n_networks(len(X)) * self.max_epochs + len(READINGS)
+        options = self._options(len(X))
+        n_steps = self._n_networks(len(X)) * options.max_epochs + len(READINGS)
         device = networks.find_device(self.device)
         features = scaler.transform(X)
         scaled = torch.from_numpy(features).to(device)
@@ -145,7 +150,9 @@ class NetworkLearner(BaseEstimator):
             training.one_thread(),
             progress("training", n_steps, verbose=verbose) as advance,
         ):
-            learnt = self._train(X, scaled, labels, scaler, labeler, rng, advance)
+            learnt = self._train(
+                X, scaled, labels, scaler, labeler, options, rng, advance
+            )
             if not self.judge or not (labels == UNLABELED).any():
                 return learnt
             # Not on the code, where consensus agrees with the labels it has learnt.
@@ -194,13 +201,13 @@ class NetworkLearner(BaseEstimator):
         labels: NDArray[np.int8],
         scaler: Scaler,
         labeler: PseudoLabeler,
+        options: "TrainingOptions",
         rng: np.random.Generator,
         advance: Advance,
     ) -> Learnt:
         """Run Algorithm 1 from several starts."""
         from spadework.core import networks, training
 
-        options = self._options(len(X))
         weights, results = [], []
         for _ in range(self._n_networks(len(X))):
             network = networks.new_network(
@@ -237,15 +244,14 @@ class NetworkLearner(BaseEstimator):
         """Check the numbers of the training loop and put them together."""
         from spadework.core import training
 
-        for name in ("max_epochs", "batch_size", "n_networks", "patience"):
+        for name in ("max_epochs", "patience"):
+            check_positive_integer(name, getattr(self, name))
+        for name in ("batch_size", "n_networks"):
             if getattr(self, name) is not None:
                 check_positive_integer(name, getattr(self, name))
         for name in ("alpha", "beta", "warmup_epochs"):
             check_weight(name, getattr(self, name))
-        if not 0 < self.learning_rate < np.inf:
-            raise InputError(
-                f"learning_rate must be a positive number; got {self.learning_rate!r}"
-            )
+        check_positive("learning_rate", self.learning_rate)
         return training.TrainingOptions(
             alpha=self.alpha,
             beta=self.beta,

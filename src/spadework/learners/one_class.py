@@ -130,7 +130,8 @@ class CustomOneClass:
 
     ``score_samples`` follows scikit-learn, higher is more normal; ``score`` must
     give one value per row, higher is more anomalous. The object is copied for
-    every member and left untouched; a copy's ``random_state`` is set from ours.
+    every member and left untouched; a copy's ``random_state``, and those of the
+    estimators in it, are set from ours.
     """
 
     def __init__(self, model: Any) -> None:
@@ -149,11 +150,27 @@ class CustomOneClass:
         models = []
         for rows in _member_rows(X, groups):
             model = deepcopy(self.model)
-            if hasattr(model, "random_state"):  # every member draws for itself
-                model.random_state = int(rng.integers(2**31))
-            model.fit(rows)
+            _seed(model, rng)
+            try:
+                model.fit(rows)
+            except ValueError as error:
+                raise InputError(
+                    f"one_class={self.model!r} could not be fitted to {len(rows)} rows: "
+                    f"{error}. Members share the unlabeled rows, and labeled normals get "
+                    f"models of their own: set a smaller n_members, label more normals, "
+                    f"or take a model that needs fewer rows"
+                ) from error
             models.append(model)
         return CustomMembers(tuple(models))
+
+
+def _seed(model: Any, rng: np.random.Generator) -> None:
+    """Let a copy, and the estimators in it, draw for themselves."""
+    if hasattr(model, "get_params"):
+        names = [n for n in sorted(model.get_params()) if n.endswith("random_state")]
+        model.set_params(**{name: int(rng.integers(2**31)) for name in names})
+    elif hasattr(model, "random_state"):
+        model.random_state = int(rng.integers(2**31))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Four readings of the unlabeled rows: what is drawn from, and what judges them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +57,10 @@ class Reading(NamedTuple):
 
 def check_readings(wanted: Sequence[str] | None, known: Sequence[str]) -> None:
     """Refuse readings of other names; None stands for all."""
-    if isinstance(wanted, str) or not set(wanted or ()) <= set(known):
+    if wanted is None:
+        return
+    listed = isinstance(wanted, Collection) and not isinstance(wanted, str)
+    if not listed or not set(wanted) <= set(known):
         raise InputError(
             f"readings must be a list of names among {', '.join(known)}; got {wanted!r}"
         )
