@@ -165,6 +165,30 @@ def test_labels_are_read_as_people_keep_them(labels, label_map):
     assert again.tolist() == plan.labels.tolist()
 
 
+def test_a_word_that_reads_as_an_empty_cell_labels_nothing():
+    with pytest.raises(LabelError, match="'NA', which reads as an empty cell"):
+        plan_table(payments(), label="status", label_map={"fraud": 1, "NA": 0})
+
+
+def test_a_label_has_one_meaning():
+    with pytest.raises(LabelError, match="'1' two meanings, 1 and 0"):
+        plan_table(payments(), label="status", label_map={"1": 1, "1.0": 0})
+
+
+def test_codes_of_unlabeled_rows_are_read_as_written(tmp_path):
+    labeled, new = tmp_path / "a.csv", tmp_path / "b.csv"
+    labeled.write_text("x,code,y\n" + "1,007,1\n2,012,0\n" * 10)
+    new.write_text("x,code\n" + "3,A12\n4,007\n" * 10)
+    plan = plan_table(labeled, label="y", unlabeled=new)
+    assert set(plan.table.column("code").to_pylist()) == {"007", "012", "A12"}
+
+
+def test_a_key_given_twice_is_one_key():
+    assert plan_table(
+        payments(), label="status", label_map={"fraud": 1, "ok": 0}, keys=["id", "id"]
+    ).keys == ("id",)
+
+
 def test_the_model_reads_labels_again_as_it_did():
     labels = fitted().read_labels(payments())
     assert np.bincount(labels + 1).tolist() == [240 - 12 - 44, 44, 12]

@@ -18,8 +18,19 @@ def model_file(path: Path) -> Path:
     return path / MODEL_FILE if path.is_dir() else path
 
 
+def check_place(path: Path, *, force: bool) -> None:
+    """Refuse to write a file where there is no folder for it, or something else."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {path.parent}; make it first")
+    refuse_to_replace(path, force=force)
+
+
 def refuse_to_replace(path: Path, *, force: bool) -> None:
-    """Refuse to write over a file, unless that is wanted."""
+    """Refuse to write over a file, unless that is wanted, and over what is no file."""
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is not a file, and left as it is; name another place")
     if path.exists() and not force:
         raise DataError(f"{path} exists and is left as it is; give --force to replace it")
 

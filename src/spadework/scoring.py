@@ -15,7 +15,7 @@ import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
-from spadework.files import open_whole, refuse_to_replace
+from spadework.files import check_place, open_whole, refuse_to_replace
 from spadework.progress import progress
 from spadework.table_model import ANOMALY, SCORE, TableModel
 from spadework.tables.reading import STDIN, open_table
@@ -158,11 +158,7 @@ def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
     suffix = Path(out).suffix.lower()
     if suffix not in (".csv", ".tsv", ".parquet"):
         raise InputError(f"{out} must end in .csv, .tsv or .parquet")
-    if path.is_dir():
-        raise DataError(f"{out} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise DataError(f"there is no folder {path.parent}; make it first")
-    refuse_to_replace(path, force=force)
+    check_place(path, force=force)
     try:
         with open_whole(path) as file:
             with _Writer(file, suffix) as writer:

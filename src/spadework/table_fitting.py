@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError, suggest
 from spadework.labels import UNLABELED, count_labels
-from spadework.table_model import RESULTS, Reference, TableModel, name_rows
-from spadework.tables.batches import common_schema
+from spadework.table_model import (
+    RESULTS,
+    Reference,
+    TableModel,
+    mark_rows,
+    name_rows,
+)
+from spadework.tables.batches import common_schema, text_in_some
 from spadework.tables.columns import Column
 from spadework.tables.databases import is_database
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
-from spadework.tables.reading import read_table
+from spadework.tables.reading import hold_input, read_table
 from spadework.tables.values import Values, plain
 
 if TYPE_CHECKING:
@@ -182,15 +188,22 @@ def plan_table(
 ) -> FitPlan:
     """Read a table and decide what each column is; parameters as of `fit_table`."""
     keys, ignore, categories = map(_listed, (keys, ignore, categories))
+    keys = list(dict.fromkeys(keys))
     _refuse_result_names(keys)
     stay_text = dict.fromkeys([*categories, *keys], pa.string())
+    source, unlabeled = map(hold_input, (source, unlabeled))
     table = read_table(source, query=query, types=stay_text)
     if not table.num_rows:
         raise DataError("the table has column names and no rows: nothing to learn from")
     _refuse_unknown(table, [label, *keys, *ignore, *categories])
     if unlabeled is not None:
         _refuse_database(unlabeled)
-        table = _with_unlabeled(table, read_table(unlabeled, types=stay_text), label)
+        new = read_table(unlabeled, types=stay_text)
+        if as_written := text_in_some([table.schema, new.schema]):
+            stay_text |= as_written
+            table = read_table(source, query=query, types=stay_text)
+            new = read_table(unlabeled, types=stay_text)
+        table = _with_unlabeled(table, new, label)
     mapping = None if label_map is None else by_text(label_map)
     labels = read_label_column(table, label, mapping)
     encoder = fit_encoder(
@@ -280,11 +293,16 @@ def _remember(
         chosen.append(rows)
     places = np.sort(np.concatenate(chosen))
     scores = detector.anomaly_score(X[places])
-    names = None
+    labeled = np.flatnonzero(labels != UNLABELED)
+    names, own_names = None, None
     if keys.num_columns:
-        found = name_rows(keys.take(pa.array(places)), keys.column_names)
+        found, own_names = (
+            name_rows(keys.take(pa.array(rows)), keys.column_names)
+            for rows in (places, labeled)
+        )
         names = np.array(found, dtype=object)
-    return Reference(X[places], labels[places], scores, places, names)
+    learnt = mark_rows(X[labeled], own_names)
+    return Reference(X[places], labels[places], scores, places, names, learnt)
 
 
 def _shorten(names: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,9 @@ class Reference:
         Which training row each is, counted from 0.
     names : ndarray of shape (n_rows,), optional
         What the key columns say of each, where the model has any.
+    learnt : ndarray of shape (n_labeled, 2), optional
+        Marks of all rows whose labels were learnt from, as of `mark_rows`; models of
+        earlier versions have none.
     """
 
     X: NDArray[np.float32]
@@ -45,6 +49,7 @@ class Reference:
     scores: NDArray[np.float64]
     places: NDArray[np.int64]
     names: NDArray[np.object_] | None = None
+    learnt: NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         n_rows = len(self.X)
@@ -52,6 +57,17 @@ class Reference:
         others += [] if self.names is None else [self.names]
         if self.X.ndim != 2 or any(each.shape != (n_rows,) for each in others):
             raise InputError("a reference needs label, score, place and name per row")
+        if self.learnt is not None and self.learnt.shape[1:] != (2,):
+            raise InputError("a reference needs two marks for each row learnt from")
+
+    @property
+    def marks(self) -> NDArray[np.uint64]:
+        """Marks of the rows known to have been learnt from with their labels."""
+        if self.learnt is not None:
+            return self.learnt
+        labeled = self.labels != UNLABELED
+        names = None if self.names is None else self.names[labeled].tolist()
+        return mark_rows(self.X[labeled], names)
 
     @property
     def usual(self) -> NDArray[np.bool_]:
@@ -114,12 +130,7 @@ class TableModel:
 
     def score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Score the rows of a batch: its keys, then score, probability and call."""
-        missing = [key for key in self.keys if key not in batch.schema.names]
-        if missing:
-            raise InputError(
-                f"the table lacks the key columns {', '.join(missing)}, which name its "
-                f"rows; add them, or fit without them"
-            )
+        self.refuse_without_keys(batch.schema.names)
         if not batch.num_rows:
             return self._no_rows(batch)
         scores = self.detector.anomaly_score(self.encoder.encode(batch))
@@ -130,6 +141,15 @@ class TableModel:
         }
         kept = {key: simple(batch.column(key)) for key in self.keys}
         return pa.RecordBatch.from_pydict({**kept, **results})
+
+    def refuse_without_keys(self, columns: Sequence[str]) -> None:
+        """Refuse a table that lacks columns which name its rows."""
+        missing = [key for key in self.keys if key not in columns]
+        if missing:
+            raise InputError(
+                f"the table lacks the key columns {', '.join(missing)}, which name its "
+                f"rows; add them, or fit without them"
+            )
 
     def _no_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return what scoring no rows comes to."""
@@ -142,6 +162,21 @@ class TableModel:
         """Read the label column of a table, (n_rows,); 0 is what it was in training."""
         stated = self.detector.census_.n_normals > 0
         return read_label_column(table, self.label, self.label_map, stated=stated)
+
+
+def mark_rows(X: NDArray[np.float32], names: Sequence[str] | None) -> NDArray[np.uint64]:
+    """Mark encoded rows, (n_rows, 2): each alone, and each with its name if it has one.
+
+    Rows that differ hardly ever have the same mark.
+    """
+    marks = np.zeros((len(X), 2), dtype=np.uint64)
+    for place, row in enumerate(X):
+        mark = blake2b(row.tobytes(), digest_size=8)
+        marks[place, 0] = int.from_bytes(mark.digest(), "little")
+        if names is not None:
+            mark.update(names[place].encode())
+            marks[place, 1] = int.from_bytes(mark.digest(), "little")
+    return marks
 
 
 def name_rows(table: pa.Table, keys: Sequence[str]) -> list[str]:

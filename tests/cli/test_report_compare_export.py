@@ -1,6 +1,7 @@
 """The installed command reports, compares, exports and refits."""
 
 import json
+import os
 
 import pytest
 
@@ -39,6 +40,38 @@ def test_a_report_is_one_page_and_is_not_replaced_by_itself(folder):
     assert "left as it is" in (
         run("report", "model", "old.csv", "-o", "r.html", cwd=folder, code=1).stderr
     )
+
+
+@pytest.mark.parametrize("read", ["old.csv", "model/model.spade"])
+def test_what_is_read_is_not_written_over_though_that_is_wanted(folder, read):
+    before = (folder / read).read_bytes()
+    for verb in ("report", "score"):
+        done = run(verb, "model", "old.csv", "-o", read, "--force", cwd=folder, code=1)
+        assert f"{read} is read, and left as it is" in done.stderr
+    assert (folder / read).read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_done(folder):
+    report = ("report", "model", "old.csv", "-o")
+    assert "no folder none" in run(*report, "none/r.html", cwd=folder, code=1).stderr
+    fit = run("fit", "old.csv", *FIT, "-o", "new.csv/sub", cwd=folder, code=1).stderr
+    assert "new.csv is a file" in fit
+
+
+def test_a_pipe_is_not_replaced_by_a_file(folder):
+    os.mkfifo(folder / "pipe.html")
+    report = ("report", "model", "old.csv", "-o", "pipe.html", "--force")
+    assert "not a file" in run(*report, cwd=folder, code=1).stderr
+    assert (folder / "pipe.html").is_fifo()
+
+
+def test_rows_without_their_keys_are_not_explained(folder):
+    header, *lines = (folder / "old.csv").read_text().splitlines()
+    assert header.startswith("id,")
+    bare = [line.partition(",")[2] for line in (header, *lines[:20])]
+    (folder / "bare.csv").write_text("\n".join(bare) + "\n")
+    done = run("explain", "model", "bare.csv", "--row", "3", cwd=folder, code=1)
+    assert "lacks the key columns id" in done.stderr
 
 
 def test_held_out_labels_that_fit_did_not_know_are_refused_with_a_way_out(folder):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from spadework import SPADE, ForestLearner
-from spadework.errors import InputError
+from spadework.errors import DataError, InputError
 from spadework.report import build_page, write_page
 from spadework.report.content import N_TOP, make_content
 from spadework.table_fitting import fit_table
@@ -131,6 +131,22 @@ def test_rows_whose_labels_were_learnt_from_are_not_held_out(model, table):
     assert f"Left out: {n_labeled} whose labels it has" in build_page(
         make_content(model, table, both)
     )
+
+
+def test_no_label_that_was_learnt_from_is_held_out_though_few_rows_are_remembered(
+    table, monkeypatch
+):
+    monkeypatch.setattr("spadework.table_fitting.REFERENCE_ROWS", 4)
+    few = fit(table)
+    with pytest.raises(InputError, match="has learnt from the labels of all"):
+        make_content(few, table, table)
+
+
+def test_rows_without_keys_or_no_rows_are_refused(model, table):
+    with pytest.raises(InputError, match="lacks the key columns"):
+        make_content(model, table.drop_columns(list(model.keys)))
+    with pytest.raises(DataError, match="no rows"):
+        make_content(model, table.slice(0, 0))
 
 
 def test_held_out_rows_that_were_all_learnt_from_are_refused(model, table):

@@ -171,3 +171,15 @@ def test_stated_values_are_missing_from_every_source(scored):
 
 def _is_stated(cell):
     return cell in STATED or cell == "-999.0"
+
+
+def test_infinities_in_text_are_missing_as_they_are_in_numbers():
+    numbers = [*range(N), float("inf"), float("-inf")]
+    for values in (numbers, [str(each) for each in numbers]):
+        column = fit(values)
+        assert column.role == "number"
+        assert column.encode(pa.array(["inf", "-Infinity", "3"]))[:, 1].tolist() == [
+            1,
+            1,
+            0,
+        ]

@@ -260,6 +260,26 @@ def test_a_quote_that_is_never_closed_is_refused(tmp_path, lines):
         read_table(path)
 
 
+def test_rows_between_two_open_quotes_are_not_lost(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('a,b\n1,"disk\n2,x\n3,"pipe\n4,y\n')
+    with pytest.raises(DataError, match=r"not closed \(line 4\)"):
+        read_table(path)
+
+
+def test_an_inch_mark_and_a_blank_last_line_are_not_an_open_quote(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('a,b\n1,5" pipe\n2,z\n\n')
+    assert read_table(path).column("b").to_pylist() == ['5" pipe', "z"]
+
+
+def test_codes_are_read_as_written_if_they_are_words_in_another_file(tmp_path):
+    (tmp_path / "a.csv").write_text("code,n\n007,1\n")
+    (tmp_path / "b.csv").write_text("code,n\nA12,2\n")
+    found = read_table([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert found.column("code").to_pylist() == ["007", "A12"]
+
+
 def test_only_wanted_columns_are_read_and_others_may_hold_anything(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "_BLOCK_BYTES", 64)
     path = tmp_path / "a.csv"

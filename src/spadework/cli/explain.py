@@ -44,6 +44,7 @@ def explain(
     else:
         found, rows = find_top(fitted, source, top, query=query)
         numbers = found.tolist()
+    fitted.refuse_without_keys(rows.column_names)
     explained = explain_rows(fitted, rows)
     keys = rows.select(fitted.keys).to_pylist() if fitted.keys else [{}] * len(explained)
     if as_json:

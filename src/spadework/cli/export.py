@@ -16,10 +16,11 @@ from spadework.cli.models import (
     hush,
     load_any,
     refuse_folders,
+    refuse_inputs,
     source_of,
 )
 from spadework.cli.pictures import export_pictures, refuse_options
-from spadework.files import refuse_to_replace
+from spadework.files import check_place
 
 
 def export(
@@ -33,7 +34,8 @@ def export(
 ) -> None:
     """Write a model as ONNX, after checking that it scores these rows the same."""
     hush(quiet)
-    refuse_to_replace(out, force=force)
+    check_place(out, force=force)
+    refuse_inputs(out, model, sources)
     fitted = load_any(model)
     from spadework.export import export_onnx
     from spadework.table_model import TableModel

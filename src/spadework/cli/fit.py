@@ -80,7 +80,7 @@ def fit(
     threshold: Annotated[
         float | None, typer.Option(help="Score above which rows are called anomalous.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -196,7 +196,11 @@ def parse_map(text: str) -> dict[str, int]:
                 f"--map needs pairs such as 'fraud=1,ok=0' with 1 (anomaly), 0 (normal) "
                 f"or -1 (unlabeled); got {pair!r}"
             )
-        mapping[value.strip()] = int(number)
+        value, meaning = value.strip(), int(number)
+        if mapping.setdefault(value, meaning) != meaning:
+            raise LabelError(
+                f"--map gives {value!r} two meanings: {mapping[value]} and {meaning}"
+            )
     return mapping
 
 

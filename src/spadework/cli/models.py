@@ -66,8 +66,18 @@ def new_folder(folder: Path, *, force: bool) -> Path:
     target = folder / MODEL_FILE
     if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise InputError(f"{folder} is a file; name a folder for the model")
+    above = next(each for each in folder.absolute().parents if each.exists())
+    if not above.is_dir():
+        raise InputError(f"{above} is a file; no folder for the model can be made in it")
     refuse_to_replace(target, force=force)
     return target
+
+
+def refuse_inputs(out: Path, model: Path, sources: list[str]) -> None:
+    """Refuse to write over what is read, whatever is wanted."""
+    for each in (model_file(model), *map(Path, sources)):
+        if out.exists() and each.exists() and out.samefile(each):
+            raise InputError(f"{out} is read, and left as it is; name another file")
 
 
 def save_into(target: Path, model: "TableModel | ImageSPADE") -> None:

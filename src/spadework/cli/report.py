@@ -18,11 +18,12 @@ from spadework.cli.models import (
     in_words_of_the_command,
     load_any,
     refuse_folders,
+    refuse_inputs,
     source_of,
 )
 from spadework.cli.pictures import refuse_options, report_pictures
 from spadework.errors import LabelError
-from spadework.files import refuse_to_replace
+from spadework.files import check_place
 
 
 def report(
@@ -43,7 +44,8 @@ def report(
 ) -> None:
     """Write a report: labels, mismatch, scores, trust, top anomalies with reasons."""
     hush(quiet)
-    refuse_to_replace(out, force=force)
+    check_place(out, force=force)
+    refuse_inputs(out, model, sources)
     fitted = load_any(model)
     from spadework.table_model import TableModel
 

@@ -17,6 +17,7 @@ from spadework.cli.models import (
     hush,
     load_any,
     refuse_folders,
+    refuse_inputs,
     source_of,
 )
 from spadework.cli.pictures import refuse_options, score_pictures
@@ -49,6 +50,7 @@ def score(
 ) -> None:
     """Score rows, or pictures by name, in their order, with constant memory."""
     hush(quiet)
+    refuse_inputs(out, model, sources)
     fitted = load_any(model)
     from spadework.table_model import TableModel
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
-from spadework.files import open_whole, refuse_to_replace, write_whole
+from spadework.files import check_place, open_whole, write_whole
 from spadework.images.contract import Floats, Pixels
 from spadework.images.detector import ImageSPADE, patch_model
 from spadework.images.heat import as_picture, heat_range, overlay
@@ -153,11 +153,7 @@ def _open_table(out: Path | str, *, force: bool) -> Iterator[Any]:
     path = Path(os.path.realpath(out))
     if path.suffix.lower() not in _DELIMITERS:
         raise InputError(f"{out} must end in .csv or .tsv")
-    if path.is_dir():
-        raise DataError(f"{out} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise DataError(f"there is no folder {path.parent}; make it first")
-    refuse_to_replace(path, force=force)
+    check_place(path, force=force)
     with open_whole(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(

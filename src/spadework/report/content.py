@@ -8,13 +8,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.differences import compare_rows
-from spadework.errors import InputError, LabelError
+from spadework.errors import DataError, InputError, LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.report.one_class import describe_one_class
 from spadework.report.performance import measure_performance
 from spadework.report.trust import describe_trust
-from spadework.table_model import TableModel, name_rows
+from spadework.table_model import TableModel, mark_rows, name_rows
 from spadework.version import __version__
 
 N_TOP, N_BINS, N_REASONS = 12, 40, 3
@@ -40,6 +40,9 @@ def make_content(
         Labeled rows to measure the model on; those whose labels it has learnt from are
         left out.
     """
+    model.refuse_without_keys(table.column_names)
+    if not table.num_rows:
+        raise DataError("the table has column names and no rows: nothing to report on")
     scores = model.detector.anomaly_score(model.encoder.encode(table))
     top, n_labeled_higher = _find_top(model, table, scores)
     return {
@@ -166,19 +169,10 @@ def _performance(model: TableModel, held_out: pa.Table) -> dict[str, Any]:
 def _learnt_labels(
     model: TableModel, table: pa.Table, X: NDArray[np.float32]
 ) -> NDArray[np.bool_]:
-    """Tell which rows, encoded as X, the model remembers with their labels."""
-    reference = model.reference
-    names, own_names = [""] * len(X), [""] * len(reference.X)
-    if reference.names is not None and set(model.keys) <= set(table.column_names):
-        names, own_names = name_rows(table, model.keys), reference.names.tolist()
-    remembered = {
-        (own_names[row], reference.X[row].tobytes())
-        for row in np.flatnonzero(reference.labels != UNLABELED)
-    }
-    return np.array(
-        [(name, row.tobytes()) in remembered for name, row in zip(names, X, strict=True)],
-        dtype=bool,
-    )
+    """Tell which rows, encoded as X, the model has learnt from with their labels."""
+    named = bool(model.keys) and set(model.keys) <= set(table.column_names)
+    marks = mark_rows(X, name_rows(table, model.keys) if named else None)
+    return np.isin(marks[:, int(named)], model.reference.marks[:, int(named)])
 
 
 def _card(model: TableModel, table: pa.Table, scores: Floats) -> dict[str, Any]:

@@ -64,6 +64,20 @@ def common_schema(schemas: list[pa.Schema]) -> pa.Schema:
     return pa.schema(list(zip(first.names, unified, strict=True)))
 
 
+def text_in_some(schemas: Sequence[pa.Schema]) -> dict[str, pa.DataType]:
+    """Return the columns that all parts have and that only some have as text.
+
+    To be read as they are written: 007 is no longer that once it was a number.
+    """
+    shared = set(schemas[0].names).intersection(*(each.names for each in schemas))
+    kinds = {name: [each.field(name).type for each in schemas] for name in shared}
+    return {
+        name: pa.string()
+        for name, types in kinds.items()
+        if _common_type(types) == pa.string() and set(types) - {pa.string(), pa.null()}
+    }
+
+
 def _common_type(types: list[pa.DataType]) -> pa.DataType:
     """Return a type that all values fit into: numbers together, else text."""
     distinct = [kind for kind in dict.fromkeys(types) if not pa.types.is_null(kind)]

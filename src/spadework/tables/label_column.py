@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.errors import LabelError, suggest
-from spadework.labels import normalize_labels
+from spadework.labels import UNLABELED, normalize_labels
 from spadework.tables.values import is_text, simple, to_text
 
 
@@ -37,5 +37,17 @@ def read_label_column(
 
 def by_text(label_map: Mapping[Any, int]) -> dict[str | None, int]:
     """Return what labels mean by their text, None for missing ones."""
-    texts = to_text(pa.array([None if k is None else str(k) for k in label_map]))
-    return dict(zip(texts.to_pylist(), label_map.values(), strict=True))
+    given = [None if key is None else str(key) for key in label_map]
+    texts = to_text(pa.array(given, pa.string())).to_pylist()
+    meanings: dict[str | None, int] = {}
+    for key, text, meaning in zip(given, texts, label_map.values(), strict=True):
+        if key and text is None and meaning != UNLABELED:
+            raise LabelError(
+                f"label_map names {key!r}, which reads as an empty cell: all empty cells "
+                f"would be labeled {meaning}. Write another word in these rows"
+            )
+        if meanings.setdefault(text, meaning) != meaning:
+            raise LabelError(
+                f"label_map gives {text!r} two meanings, {meanings[text]} and {meaning}"
+            )
+    return meanings

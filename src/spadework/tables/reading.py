@@ -28,6 +28,7 @@ from spadework.tables.batches import (
     common_schema,
     in_slices,
     refuse_duplicates,
+    text_in_some,
 )
 from spadework.tables.databases import is_database, open_query, without_password
 from spadework.tables.frames import frame_to_table
@@ -59,10 +60,11 @@ def read_table(
     columns : collection of str, optional
         Columns that are needed; others may be left out.
     """
-    if isinstance(source, str) and source == STDIN:
-        source = BytesIO(_unpacked(sys.stdin.buffer).read())
+    source = hold_input(source)
     known = dict(types or {})
     while True:
+        if isinstance(source, BytesIO):
+            source.seek(0)
         try:
             with open_table(source, query=query, types=known, columns=columns) as (
                 schema,
@@ -73,8 +75,13 @@ def read_table(
             if error.column in (types or {}):
                 raise
             known[error.column] = error.wider
-        if isinstance(source, BytesIO):
-            source.seek(0)
+
+
+def hold_input(source: Any) -> Any:
+    """Return what can be read again: standard input as its bytes, others as they are."""
+    if isinstance(source, str) and source == STDIN:
+        return BytesIO(_unpacked(sys.stdin.buffer).read())
+    return source
 
 
 def read_rows(
@@ -141,7 +148,9 @@ def open_table(
         with _open_part(parts[0], wanted) as found:
             yield found
         return
-    schema = common_schema([_schema_of(part, wanted) for part in parts])
+    schemas = [_schema_of(part, wanted) for part in parts]
+    schema = common_schema(schemas)
+    wanted = wanted._replace(types={**text_in_some(schemas), **wanted.types})
     with closing(_all_batches(parts, schema, wanted)) as batches:
         yield Batches(schema, batches)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,11 @@ def open_file(path: Path, wanted: Wanted) -> Iterator[Batches]:
                 file = stack.enter_context(pa.OSFile(str(path)))
                 found = _open_arrow(file, path)
             elif kind in _TEXT:
-                stream = stack.enter_context(
-                    pa.input_stream(str(path), compression="detect")
+                reopen = partial(pa.input_stream, str(path), compression="detect")
+                stream = stack.enter_context(reopen())
+                found = stack.enter_context(
+                    open_text(stream, str(path), wanted, kind, reopen)
                 )
-                found = stack.enter_context(open_text(stream, str(path), wanted, kind))
             else:
                 raise DataError(
                     f"{path} has no known ending; expected one of "

@@ -2,9 +2,9 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -44,9 +44,16 @@ class MixedTypesError(DataError):
 
 @contextmanager
 def open_text(
-    stream: Any, name: str, wanted: Wanted, kind: str | None
+    stream: Any,
+    name: str,
+    wanted: Wanted,
+    kind: str | None,
+    reopen: Callable[[], Any] | None = None,
 ) -> Iterator[Batches]:
-    """Stream delimited text; the first line names the columns and their delimiter."""
+    """Stream delimited text; the first line names the columns and their delimiter.
+
+    ``reopen`` opens the text once more, where that can be done.
+    """
     try:
         peeked = _Peeked(stream)
     except OSError as error:
@@ -86,7 +93,11 @@ def open_text(
                 yield batch
         except (pa.ArrowException, OSError) as error:
             raise _text_error(error, name, header.names, wanted) from error
-        peeked.refuse_open_quote(name, n_rows)
+        if peeked.has_lines_in_quotes(n_rows):
+            if reopen is not None:
+                _refuse_stray_quotes(reopen, name, header.delimiter)
+            elif peeked.has_odd_quotes():
+                raise _stray_quote(name)
 
     try:
         yield Batches(reader.schema, batches())
@@ -168,13 +179,13 @@ class _Peeked:
             for _ in reader:
                 pass
 
-    def refuse_open_quote(self, name: str, n_rows: int) -> None:
-        """Refuse text in which a quote was opened and the rest taken for one value."""
-        if self._n_quotes % 2 and self._n_lines > n_rows + 1:
-            raise DataError(
-                f"{name}: a quote is opened and not closed. Look for a value with one "
-                f'quotation mark ("); inside a quoted value it must be doubled ("")'
-            )
+    def has_lines_in_quotes(self, n_rows: int) -> bool:
+        """Tell whether a quoted value may hold what were lines of their own."""
+        return self._n_quotes > 0 and self._n_lines > n_rows + 1
+
+    def has_odd_quotes(self) -> bool:
+        """Tell whether some quote has no other one."""
+        return self._n_quotes % 2 > 0
 
     def _first_line(self) -> bytes:
         """Read until there is a whole line."""
@@ -185,6 +196,27 @@ class _Peeked:
             if not part or b"\n" in start.lstrip(b"\r\n"):
                 break
         return start
+
+
+def _refuse_stray_quotes(reopen: Callable[[], Any], name: str, delimiter: str) -> None:
+    """Refuse text in which a quoted value does not end where a value can end.
+
+    All is read once more, so this is for text with line breaks in quotes.
+    """
+    with reopen() as stream, TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        try:
+            for _ in reader:
+                pass
+        except csv.Error as error:
+            raise _stray_quote(name, f" (line {reader.line_num:,})") from error
+
+
+def _stray_quote(name: str, place: str = "") -> DataError:
+    return DataError(
+        f"{name}: a quote is opened and not closed{place}. Look for a value with one "
+        f'quotation mark ("); inside a quoted value it must be doubled ("")'
+    )
 
 
 def _text_error(

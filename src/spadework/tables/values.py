@@ -29,7 +29,7 @@ YEAR_FIRST, DAY_FIRST, MONTH_FIRST = "year", "day", "month"
 """What comes first in a date in text."""
 
 _NUMBER = {
-    POINT: r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
+    POINT: r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$",
     COMMA: r"^[+-]?((\d{1,3}([. \x{a0}\x{202f}]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
 }
 _DATE = (
