@@ -105,6 +105,10 @@ def test_keys_are_kept_as_they_are(tmp_path):
     pa_csv.write_csv(numbered, tmp_path / "a.csv")
     found = fitted().score(tmp_path / "a.csv").column("id").to_pylist()
     assert found[:2] == ["000", "001"]
+    countries = table.set_column(0, "id", pa.array(["NA", "null", None, "FR", ""] * 10))
+    pa_csv.write_csv(countries, tmp_path / "b.csv")
+    found = fitted().score(tmp_path / "b.csv").column("id").to_pylist()
+    assert found[:5] == ["NA", "null", None, "FR", None]
     coded = table.set_column(0, "id", table.column("id").dictionary_encode())
     assert fitted().score(coded).column("id").to_pylist()[0] == "T00000"
 

@@ -338,7 +338,8 @@ BROKEN = {
     "empty.arrow": (b"", "cannot be read"),
     "cut_off.csv.gz": (gzip.compress(os.urandom(1000))[:-30], "."),
     "not_packed.csv.gz": (b"a,b\n1,2\n", "cannot be read"),
-    "strange.xlsx": (b"PK", "no known ending"),
+    "strange.xlsx": (b"PK", "a workbook; save its sheet as CSV"),
+    "strange.json": (b"PK", "no known ending"),
 }
 
 

@@ -90,8 +90,9 @@ def fit(
     target = new_folder(out, force=force)
     mapping = None if label_map is None else parse_map(label_map)
     if is_folder(sources):
+        files = Path(sources[0]) / "*.csv"
         refuse_options(
-            "a folder of pictures",
+            f"a folder of pictures (the files of a table would be '{files}')",
             label=label,
             key=key,
             ignore=ignore,

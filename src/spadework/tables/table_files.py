@@ -24,6 +24,7 @@ from spadework.tables.text import open_text
 
 _PARQUET, _ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 _TEXT = (".csv", ".tsv", ".txt")
+_SHEETS = (".xlsx", ".xls", ".ods")
 _COMPRESSED = (".gz", ".zst", ".bz2")
 _BUFFER_BYTES = 1 << 18
 
@@ -51,6 +52,8 @@ def open_file(path: Path, wanted: Wanted) -> Iterator[Batches]:
                 found = stack.enter_context(
                     open_text(stream, str(path), wanted, kind, reopen)
                 )
+            elif kind in _SHEETS:
+                raise DataError(f"{path} is a workbook; save its sheet as CSV")
             else:
                 raise DataError(
                     f"{path} has no known ending; expected one of "

@@ -17,7 +17,7 @@ from spadework.tables.batches import (
     as_data_error,
     refuse_duplicates,
 )
-from spadework.tables.values import MISSING_WORDS
+from spadework.tables.values import MISSING_WORDS, pc
 
 _BLOCK_BYTES = 1 << 23
 _DELIMITERS = ",;\t|"
@@ -77,7 +77,7 @@ def open_text(
                 column_types=dict(wanted.types),
                 include_columns=wanted.pick(header.names),
                 null_values=MISSING_WORDS,
-                strings_can_be_null=True,
+                strings_can_be_null=False,  # a word such as NA may be a name
             ),
         )
     except (pa.ArrowException, OSError) as error:
@@ -90,7 +90,7 @@ def open_text(
         try:
             for batch in reader:
                 n_rows += batch.num_rows
-                yield batch
+                yield _without_empty_text(batch)
         except (pa.ArrowException, OSError) as error:
             raise _text_error(error, name, header.names, wanted) from error
         if peeked.has_lines_in_quotes(n_rows):
@@ -105,6 +105,17 @@ def open_text(
         peeked.end(reader)
         raise
     peeked.end(reader)
+
+
+def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch in which empty cells of text are missing, as others are."""
+    columns = [
+        pc.if_else(pc.equal(column, ""), None, column)
+        if pa.types.is_string(column.type)
+        else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 class _Header(NamedTuple):
