@@ -45,8 +45,8 @@ def test_held_out_scores_and_the_mean_of_all_models_tell_the_classes_apart():
     rows = np.arange(100)
     reading = reading_of(rows[~truth[:100]], rows[truth[:100]])
     grown = fit_boosted(X, reading, np.arange(300) % N_FOLDS, rng)
-    assert roc_auc_score(truth[:100], grown.held_out[:100]) > 0.85
-    assert roc_auc_score(truth[100:], grown.scorer.score(X[100:])) > 0.85
+    assert roc_auc_score(truth[:100], grown.held_out[:100]) > 0.8
+    assert roc_auc_score(truth[100:], grown.scorer.score(X[100:])) > 0.8
 
 
 @pytest.mark.parametrize("n_anomalies", [1, 2])
