@@ -51,6 +51,14 @@ def test_what_is_read_is_not_written_over_though_that_is_wanted(folder, read):
     assert (folder / read).read_bytes() == before
 
 
+def test_files_that_a_glob_or_another_option_names_are_read_too(folder):
+    report = ("report", "model", "old.csv", "-o", "new.csv", "--force")
+    score = ("score", "model", "n*.csv", "-o", "new.csv", "--force")
+    for command in ((*report, "--held-out", "new.csv"), score):
+        done = run(*command, cwd=folder, code=1)
+        assert "new.csv is read, and left as it is" in done.stderr
+
+
 def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_done(folder):
     report = ("report", "model", "old.csv", "-o")
     assert "no folder none" in run(*report, "none/r.html", cwd=folder, code=1).stderr

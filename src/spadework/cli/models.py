@@ -3,6 +3,7 @@
 import logging
 import re
 from contextlib import suppress
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,7 +76,8 @@ def new_folder(folder: Path, *, force: bool) -> Path:
 
 def refuse_inputs(out: Path, model: Path, sources: list[str]) -> None:
     """Refuse to write over what is read, whatever is wanted."""
-    for each in (model_file(model), *map(Path, sources)):
+    named = [Path(each) for source in sources for each in (source, *glob(source))]
+    for each in (model_file(model), *named):
         if out.exists() and each.exists() and out.samefile(each):
             raise InputError(f"{out} is read, and left as it is; name another file")
 

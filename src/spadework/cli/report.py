@@ -45,7 +45,7 @@ def report(
     """Write a report: labels, mismatch, scores, trust, top anomalies with reasons."""
     hush(quiet)
     check_place(out, force=force)
-    refuse_inputs(out, model, sources)
+    refuse_inputs(out, model, [*sources, *(held_out or ())])
     fitted = load_any(model)
     from spadework.table_model import TableModel
 

@@ -63,7 +63,8 @@ _YEAR_FIRST_PLEASE = (
 
 _LONG_TEXT, _FREE_TEXT_WORDS = 40, 5
 _ID_NAME = re.compile(
-    r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed|^__index_level_\d+__$)|[a-z](Id|ID)$"
+    r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed|^__index_level_\d+__$)"
+    r"|[a-z](Id|ID)$"
 )
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
 
