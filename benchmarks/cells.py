@@ -60,14 +60,15 @@ def run_cells(
 ) -> dict[Cell, Means]:
     """Measure cells that a file lacks, and methods that are wanted anew.
 
-    Every cell is written as soon as it is measured; what was stopped goes on.
+    Every cell is written as soon as it is measured; what was stopped goes on. Cells of
+    other seeds are measured again.
     """
     known = {cell.method for cell in cells}
     if unknown := sorted(set(anew) - known):
         raise InputError(
             f"methods must be among {', '.join(sorted(known))}; got {', '.join(unknown)}"
         )
-    measured = _read(path) if path.exists() else {}
+    measured = _read(path, seeds) if path.exists() else {}
     measured = {cell: measured[cell] for cell in cells if cell in measured}
     todo = [cell for cell in cells if cell not in measured or cell.method in anew]
     with (
@@ -83,9 +84,10 @@ def run_cells(
     return measured
 
 
-def _read(path: Path) -> dict[Cell, Means]:
-    """Read cells that were measured before."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+def _read(path: Path, seeds: Sequence[int]) -> dict[Cell, Means]:
+    """Read cells that were measured before with these seeds."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    cells = content["cells"] if content["seeds"] == list(seeds) else []
     return {
         Cell(*(cell[name] for name in Cell._fields)): Means(
             *(cell[name] for name in Means._fields)

@@ -42,6 +42,14 @@ def test_cells_are_kept_and_only_named_methods_are_measured_again(tmp_path):
     assert [cell["method"] for cell in content["cells"]] == ["spade", "catboost"]
 
 
+def test_cells_of_other_seeds_are_measured_again(tmp_path):
+    path = tmp_path / "cells.json"
+    run_cells(path, CELLS, [], first, range(2))
+    again = run_cells(path, CELLS, [], second, range(3))
+    assert aucs(again) == {"spade": 0.75, "catboost": 0.75}
+    assert json.loads(path.read_text())["seeds"] == [0, 1, 2]
+
+
 def test_an_unknown_method_names_the_known_ones(tmp_path):
     with pytest.raises(InputError, match=r"among catboost, occ, spade; got spades"):
         run_cells(tmp_path / "cells.json", CELLS, ["spades"], first, range(2))
