@@ -22,8 +22,8 @@ from spadework.tables.columns import (
     DateColumn,
     NumberColumn,
 )
+from spadework.tables.dates import show_day
 from spadework.tables.encoding import TableEncoder
-from spadework.tables.values import show_day
 
 Rows = NDArray[np.float32]
 

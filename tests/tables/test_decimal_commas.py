@@ -7,8 +7,8 @@ import pytest
 from spadework.errors import DataError, InputError
 from spadework.tables.columns import CategoryColumn, NumberColumn
 from spadework.tables.encoding import fit_encoder
+from spadework.tables.numerals import COMMA, POINT
 from spadework.tables.reading import read_table
-from spadework.tables.values import COMMA, POINT
 
 N = 60
 NUMBERS = np.round(np.linspace(-2, 45, N) ** 3, 2)

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from spadework.errors import InputError
 from spadework.table_fitting import plan_table
 from spadework.tables.columns import CategoryColumn
+from spadework.tables.dates import find_no_dates, to_days
 from spadework.tables.encoding import fit_encoder
 from spadework.tables.recognition import Ignored, fit_column
 from spadework.tables.unusable import ColumnsError
-from spadework.tables.values import find_no_dates, plain, to_days
+from spadework.tables.values import plain
 
 N = 60
 OTHER = np.linspace(0, 1, N) ** 2

@@ -18,13 +18,10 @@ from spadework.tables.columns import (
     DateColumn,
     NumberColumn,
 )
+from spadework.tables.dates import days_among
 from spadework.tables.encoding import TableEncoder
-from spadework.tables.values import (
-    days_among,
-    numbers_among,
-    to_numbers,
-    words_among,
-)
+from spadework.tables.numerals import numbers_among, to_numbers
+from spadework.tables.values import words_among
 
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 

@@ -12,25 +12,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
-from spadework.tables.values import (
-    COMMA,
+from spadework.tables.dates import (
     DAY_FIRST,
     MONTH_FIRST,
-    POINT,
     YEAR_FIRST,
-    Values,
-    blank_numbers,
     find_no_dates,
-    find_other_decimal,
-    find_words,
-    is_text,
-    pc,
-    plain,
     show_day,
     to_days,
-    to_numbers,
-    to_text,
 )
+from spadework.tables.numerals import (
+    COMMA,
+    POINT,
+    blank_numbers,
+    find_other_decimal,
+    find_words,
+    to_numbers,
+)
+from spadework.tables.values import Values, is_text, pc, plain, to_text
 
 Features = NDArray[np.float32]
 """Features of rows, (n_rows, n_features)."""

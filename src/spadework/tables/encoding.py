@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError
 from spadework.tables.columns import Column, Features, NumberColumn
+from spadework.tables.numerals import COMMA
 from spadework.tables.recognition import Ignored, fit_column
 from spadework.tables.unusable import ColumnsError, Empty, Mixed
-from spadework.tables.values import COMMA
 
 _SHOWN = 8
 

@@ -10,26 +10,23 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError
 from spadework.tables.columns import CategoryColumn, Column, DateColumn, NumberColumn
-from spadework.tables.unusable import Empty, Mixed
-from spadework.tables.values import (
-    COMMA,
+from spadework.tables.dates import (
     DAY_FIRST,
     MONTH_FIRST,
-    POINT,
     YEAR_FIRST,
-    Values,
-    blank_numbers,
     find_no_dates,
+    to_days,
+)
+from spadework.tables.numerals import (
+    COMMA,
+    POINT,
+    blank_numbers,
     find_other_decimal,
     find_words,
-    is_text,
-    pc,
-    plain,
-    to_days,
     to_numbers,
-    to_text,
-    value_type,
 )
+from spadework.tables.unusable import Empty, Mixed
+from spadework.tables.values import Values, is_text, pc, plain, to_text, value_type
 
 MAX_COMMON = 16
 """Values of a category, at most, that get a feature of their own."""

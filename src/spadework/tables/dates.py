@@ -1,0 +1,113 @@
+"""Points in time, in text however they are written there."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spadework.tables.values import TEXT, Values, is_text, pc, plain
+
+YEAR_FIRST, DAY_FIRST, MONTH_FIRST = "year", "day", "month"
+"""What comes first in a date in text."""
+
+_DATE = (
+    r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+    r"([T ]([01]\d|2[0-3])(:?[0-5]\d){0,2}(\.\d*)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+)
+_YEAR_LAST = r"^(\d{1,2})[-./](\d{1,2})[-./](\d{4})"
+_TO_YEAR_FIRST = {DAY_FIRST: r"\3-\2-\1", MONTH_FIRST: r"\3-\1-\2"}
+_ONE_DIGIT = (
+    (r"^(\d{4})-(\d)-", r"\1-0\2-"),
+    (r"^(\d{4}-\d\d)-(\d)(\D|$)", r"\1-0\2\3"),
+    (r"^(\S+) (\d):", r"\1 0\2:"),
+)
+_ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
+_DAY, _DAY_LETTERS = 86_400, len("2024-03-01")
+
+
+def to_days(
+    array: Values, missing: Sequence[str] = (), first: str = YEAR_FIRST
+) -> NDArray[np.float64]:
+    """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
+    array = plain(array, missing)
+    kind = array.type
+    if is_text(kind):
+        array = _parse_dates(_put_year_first(array, first))
+    elif not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        if array.null_count < len(array):
+            raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
+    elif pa.types.is_timestamp(kind) and kind.tz:
+        array = array.cast(pa.timestamp(kind.unit))
+    if array.null_count == len(array):
+        return np.full(len(array), np.nan)
+    stamps = array.cast(pa.timestamp("us"), safe=False)
+    ticks = stamps.cast(pa.int64()).cast(pa.float64(), safe=False)
+    days = np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
+    if not missing:
+        return days
+    return np.where(np.isin(days, days_among(missing, first)), np.nan, days)
+
+
+def days_among(texts: Sequence[str], first: str) -> list[float]:
+    """Return those texts that are points in time as days since 1970."""
+    days: list[float] = []
+    for text in texts:
+        with suppress(pa.ArrowException):
+            days.extend(to_days(pa.array([text], type=TEXT), first=first))
+    return days
+
+
+def show_day(day: float, *, with_time: bool) -> str:
+    """Write a point in time, given as days since 1970."""
+    second = np.datetime64(round(day * _DAY), "s")
+    shown = second if with_time else second.astype("datetime64[D]")
+    return str(shown).replace("T", " ")
+
+
+def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> NDArray[np.bool_]:
+    """Tell text that is no point in time, (n_rows,)."""
+    text = _put_year_first(pc.utf8_trim_whitespace(text), first)
+    wrong = ~pc.match_substring_regex(text, _DATE).to_numpy(zero_copy_only=False)
+    days = pc.utf8_slice_codeunits(text.filter(pa.array(~wrong)), 0, _DAY_LETTERS)
+    encoded = days.dictionary_encode()  # there are fewer days than points in time
+    no_days = _find_unreadable(encoded.dictionary)
+    wrong[~wrong] = no_days[encoded.indices.to_numpy(zero_copy_only=False)]
+    wrong[~wrong] = _find_unreadable(text.filter(pa.array(~wrong)))
+    return wrong
+
+
+def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
+    """Tell what looks like a date and is none, such as February 30; (n_rows,)."""
+    try:
+        to_days(text)
+    except pa.ArrowException:
+        half = len(text) // 2
+        if not half:
+            return np.ones(1, dtype=bool)
+        return np.concatenate(
+            [_find_unreadable(text[:half]), _find_unreadable(text[half:])]
+        )
+    return np.zeros(len(text), dtype=bool)
+
+
+def _put_year_first(text: pa.Array, first: str) -> pa.Array:
+    """Write dates with the day or the month first as ISO does, 3/31/2025 8:05 too."""
+    if first == YEAR_FIRST:
+        return text
+    text = pc.utf8_trim_whitespace(text)
+    text = pc.replace_substring_regex(text, _YEAR_LAST, _TO_YEAR_FIRST[first])
+    for pattern, spelling in _ONE_DIGIT:
+        text = pc.replace_substring_regex(text, pattern, spelling)
+    return text
+
+
+def _parse_dates(text: pa.Array) -> pa.Array:
+    """Read ISO text as points in time, those with a zone in UTC."""
+    text = pc.utf8_trim_whitespace(text)
+    text = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
+    zoned = pc.match_substring_regex(text, _ZONE)
+    in_utc = pc.if_else(zoned, text, None).cast(pa.timestamp("us", "UTC"))
+    local = pc.if_else(zoned, None, text).cast(pa.timestamp("us"))
+    return pc.coalesce(local, in_utc.cast(pa.timestamp("us")))
