@@ -119,7 +119,7 @@ class FitPlan:
 
     def lines(self) -> list[str]:
         """Say what will be done: rows, labels, columns by role, and what is left out."""
-        commas = self.encoder.with_commas
+        commas, units = self.encoder.with_commas, self.encoder.with_units
         return [
             f"rows:   {self.table.num_rows:,}",
             f"labels: {count_labels(self.labels)}",
@@ -128,6 +128,7 @@ class FitPlan:
                 for role, names in self.encoder.roles.items()
             ),
             *([f"decimal commas: {_shorten(commas)}"] if commas else []),
+            *([f"signs:    {_shorten(units)}"] if units else []),
             *self._stated_lines(),
             *(
                 f"left out: {each.name or '(no name)'}: {each.why}"

@@ -7,7 +7,7 @@ import pytest
 from spadework.errors import DataError, InputError
 from spadework.tables.columns import CategoryColumn, NumberColumn
 from spadework.tables.encoding import fit_encoder
-from spadework.tables.numerals import COMMA, POINT
+from spadework.tables.numerals import COMMA, GROUPED, POINT
 from spadework.tables.reading import read_table
 
 N = 60
@@ -41,7 +41,9 @@ def test_a_few_decimals_among_whole_numbers_make_decimal_commas():
 
 
 def test_points_stay_points():
-    assert fit(["1.234", "2.5", "3"] * 9).decimal == POINT
+    assert fit(["1.234", "12", "3"] * 9).decimal == POINT
+    column = fit(["1.234", "2.5", "3"] * 9)
+    np.testing.assert_allclose(column.read(pa.array(["1.234", "2.5"])), [1.234, 2.5])
 
 
 def test_missing_values_among_decimal_commas_are_missing():
@@ -60,12 +62,21 @@ def test_a_number_is_shown_as_it_was_written():
     assert column.show(pa.array(["1.234,50"])) == ["1.234,50"]
 
 
-@pytest.mark.parametrize(
-    "texts", [["1,234", "12,500"], ["1,234.50", "17"], ["1,234,567", "5"]]
-)
+@pytest.mark.parametrize("texts", [["1,234", "12,500"], ["$1,234", "$17"]])
 def test_commas_that_may_part_thousands_are_refused(texts):
     with pytest.raises(InputError, match=r"column x holds numbers such as '1,234.*point"):
         fit(texts * 9)
+
+
+@pytest.mark.parametrize("sure", ["1,234.50", "1,234,567", "12.5"])
+def test_commas_part_thousands_if_some_number_shows_it(sure):
+    column = fit([sure, *(f"{value:,.0f}" for value in range(0, 500_000, 9_999))])
+    assert column.decimal == GROUPED
+    found = column.encode(pa.array(["1,234", "-12,345.5", "7", sure]))[:, 0]
+    expected = [1234, -12345.5, 7, float(sure.replace(",", ""))]
+    np.testing.assert_allclose(found + column.offset, expected)
+    with pytest.raises(pa.ArrowInvalid, match=r"'2,5' is not written as in training"):
+        column.encode(pa.array(["2,5"]))
 
 
 def test_commas_that_may_part_thousands_can_be_categories_or_left_out():

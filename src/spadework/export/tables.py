@@ -47,7 +47,7 @@ def _feed(column: Column, array: pa.Array) -> NDArray[Any]:
         texts = column.read(array).to_pylist()
         return np.array(["" if text is None else text for text in texts], dtype=object)
     if isinstance(column, NumberColumn):
-        return to_numbers(array, column.decimal, column.missing)
+        return to_numbers(array, column.notation, column.missing)
     return column.read(array)
 
 
@@ -67,7 +67,7 @@ def add_encoder(graph: Graph, encoder: TableEncoder) -> str:
 
 def _add_number(graph: Graph, column: NumberColumn, values: str) -> str:
     missing = graph.add("Or", graph.add("IsNaN", values), graph.add("IsInf", values))
-    stated = numbers_among(column.missing, column.decimal)
+    stated = numbers_among(column.missing, column.notation)
     missing = _add_stated(graph, missing, values, stated)
     known = graph.add("Where", missing, column.fill, values)
     centred = graph.add("Sub", known, column.offset)

@@ -22,13 +22,16 @@ from spadework.tables.dates import (
 )
 from spadework.tables.numerals import (
     COMMA,
+    GROUPED,
+    PERCENT,
     POINT,
+    Notation,
     blank_numbers,
     find_other_decimal,
     find_words,
     to_numbers,
 )
-from spadework.tables.values import Values, is_text, pc, plain, to_text
+from spadework.tables.values import Values, is_text, pc, plain, to_text, value_type
 
 Features = NDArray[np.float32]
 """Features of rows, (n_rows, n_features)."""
@@ -52,8 +55,8 @@ class NumberColumn:
     as_text : bool
         Whether the cells of a text file are read here and not by its reader, which
         knows neither "true" among numbers nor what else means missing.
-    decimal : "." or ","
-        What parts the decimals of numbers in text.
+    decimal, unit : str
+        How numbers are written in text, as of `Notation`.
     missing : tuple of str
         Further values that mean missing.
     """
@@ -66,19 +69,27 @@ class NumberColumn:
     tells_missing: bool
     as_text: bool
     decimal: str = POINT
+    unit: str = ""
     missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.offset, self.fill]).all():
             raise InputError(f"column {self.name} is not encoded by finite numbers")
-        if self.decimal not in (POINT, COMMA):
+        if self.decimal not in (POINT, COMMA, GROUPED):
             raise InputError(f"column {self.name} has decimals after {self.decimal!r}")
+        if not isinstance(self.unit, str):
+            raise InputError(f"column {self.name} needs a sign in text")
         _check_missing(self)
 
     @property
     def features(self) -> list[str]:
         """Names of the features."""
         return [self.name, *([f"{self.name} is missing"] * self.tells_missing)]
+
+    @property
+    def notation(self) -> Notation:
+        """How numbers are written in text."""
+        return Notation(self.decimal, self.unit)
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -105,21 +116,31 @@ class NumberColumn:
 
     def read(self, array: Values) -> NDArray[np.float64]:
         """Return values as numbers, NaN where they are missing; (n_rows,)."""
-        values = to_numbers(array, self.decimal, self.missing)
+        values = to_numbers(array, self.notation, self.missing)
         words = find_words(array, values, self.missing)
         if words.any():
             self._refuse(plain(array).filter(pa.array(words)))
-        return blank_numbers(values, self.decimal, self.missing)
+        if self.unit == PERCENT and not is_text(value_type(array.type)):
+            self._refuse_shares(values)
+        return blank_numbers(values, self.notation, self.missing)
 
     def _refuse(self, words: pa.Array) -> None:
         """Refuse text that is no number."""
-        other = find_other_decimal(words, self.decimal)
+        other = find_other_decimal(words, self.notation)
         if other is None:
-            raise pa.ArrowInvalid(f"{str(words[0])[:60]!r} is not a number")
+            sign = f" with the sign {self.unit}" if self.unit else ""
+            raise pa.ArrowInvalid(f"{str(words[0])[:60]!r} is not a number{sign}")
         raise pa.ArrowInvalid(
             f"{other!r} is not written as in training, where decimals came after "
-            f"{self.decimal!r}"
+            f"{self.decimal[-1]!r}"
         )
+
+    def _refuse_shares(self, values: NDArray[np.float64]) -> None:
+        """Refuse numbers that may be shares where percentages were."""
+        if not np.isnan(values).all():
+            raise pa.ArrowInvalid(
+                "values had a percent sign in training; numbers without one may be shares"
+            )
 
     def show(self, array: Values) -> list[str]:
         """Put values into words, text as it was given."""

@@ -51,8 +51,16 @@ class TableEncoder:
     @property
     def with_commas(self) -> list[str]:
         """Names of the columns of text whose decimals come after a comma."""
-        numbers = [c for c in self.columns if isinstance(c, NumberColumn)]
-        return [column.name for column in numbers if column.decimal == COMMA]
+        return [column.name for column in self._numbers if column.decimal == COMMA]
+
+    @property
+    def with_units(self) -> list[str]:
+        """Names of the columns of text whose numbers have a sign, with that sign."""
+        return [f"{column.name} {column.unit}" for column in self._numbers if column.unit]
+
+    @property
+    def _numbers(self) -> list[NumberColumn]:
+        return [column for column in self.columns if isinstance(column, NumberColumn)]
 
     @cached_property
     def owners(self) -> NDArray[np.intp]:

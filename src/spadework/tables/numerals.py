@@ -1,6 +1,8 @@
 """Numbers, in text however they are written there."""
 
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -8,18 +10,47 @@ from numpy.typing import NDArray
 
 from spadework.tables.values import TEXT, Values, is_text, pc, plain, simple, value_type
 
-POINT, COMMA = ".", ","
-"""What parts the decimals of a number in text; a comma may have groups before it."""
+POINT, COMMA, GROUPED = ".", ",", ",."
+"""What parts the decimals of a number in text: a point; a comma, maybe with groups before
+it; a point for sure, so that commas before it part groups."""
+
+PERCENT = "%"
 
 _NUMBER = {
     POINT: r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$",
     COMMA: r"^[+-]?((\d{1,3}([. \x{a0}\x{202f}]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
+    GROUPED: r"^[+-]?(((\d{1,3}(,\d{3})+|\d+)\.?\d*|\.\d+)([eE][+-]?\d+)?"
+    r"|(?i:inf(inity)?))$",
 }
 _GROUP_MARKS = r"[. \x{a0}\x{202f}]"
+_SURELY_POINT = r"\.(\d{1,2}|\d{4,})$|,\d{3}\.\d|\d,\d{3},\d{3}"
+_IN_BRACKETS = r"^\((.*)\)$"
+_UNIT = (
+    r"^[-+(]*\s*(?P<front>[A-Z]{0,3}\p{Sc})\s*[-+(]?[\d.,]",
+    r"[\d.,]\s*(?P<behind>\p{Sc}|%)\)?$",
+)
+
+
+class Notation(NamedTuple):
+    """How the numbers of a column are written in text.
+
+    Attributes
+    ----------
+    decimal : str
+        `POINT`, `COMMA` or `GROUPED`.
+    unit : str
+        A sign in front or behind, such as $ or %; empty if there is none.
+    """
+
+    decimal: str = POINT
+    unit: str = ""
+
+
+PLAIN = Notation()
 
 
 def to_numbers(
-    array: Values, decimal: str = POINT, missing: Sequence[str] = ()
+    array: Values, notation: Notation = PLAIN, missing: Sequence[str] = ()
 ) -> NDArray[np.float64]:
     """Return values as float64, NaN where there is no number; (n_rows,).
 
@@ -29,23 +60,23 @@ def to_numbers(
     if pa.types.is_boolean(array.type):
         array = array.cast(TEXT if missing else pa.int8())
     if is_text(array.type):
-        array = _parse_numbers(plain(array, missing), decimal)
+        array = _parse_numbers(plain(array, missing), notation)
     values = array.cast(pa.float64(), safe=False)
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def blank_numbers(
-    values: NDArray[np.float64], decimal: str, missing: Sequence[str]
+    values: NDArray[np.float64], notation: Notation, missing: Sequence[str]
 ) -> NDArray[np.float64]:
     """Return numbers, (n_rows,), with NaN for those that mean missing."""
     if not missing:
         return values
-    return np.where(np.isin(values, numbers_among(missing, decimal)), np.nan, values)
+    return np.where(np.isin(values, numbers_among(missing, notation)), np.nan, values)
 
 
-def numbers_among(texts: Sequence[str], decimal: str) -> list[float]:
+def numbers_among(texts: Sequence[str], notation: Notation) -> list[float]:
     """Return those texts that are numbers, as numbers."""
-    return _match_numbers(pa.array(texts, type=TEXT), decimal).drop_null().to_pylist()
+    return _match_numbers(pa.array(texts, type=TEXT), notation).drop_null().to_pylist()
 
 
 def find_words(
@@ -59,27 +90,68 @@ def find_words(
     )
 
 
-def find_other_decimal(words: pa.Array, decimal: str) -> str | None:
+def find_unit(text: pa.Array) -> str:
+    """Return the sign that most values have, if any has one."""
+    signs = [
+        pc.extract_regex(text, pattern).flatten()[0].drop_null() for pattern in _UNIT
+    ]
+    counted = pc.value_counts(pa.concat_arrays(signs))
+    if not len(counted):
+        return ""
+    place = int(np.argmax(counted.field("counts")))
+    return counted.field("values")[place].as_py()
+
+
+def without_unit(text: pa.Array, unit: str) -> pa.Array:
+    """Return numbers in text as they are without a sign, (12) as -12.
+
+    A number without a percent sign may be a share, and becomes null where others have it.
+    """
+    text = _without_brackets(pc.utf8_trim_whitespace(text))
+    if not unit:
+        return text
+    if unit == PERCENT:
+        text = pc.if_else(pc.match_substring(text, unit), text, None)
+    sign = re.escape(unit)
+    text = pc.replace_substring_regex(text, rf"^([-+]?)\s*{sign}\s*", r"\1")
+    return _without_brackets(pc.replace_substring_regex(text, rf"\s*{sign}$", ""))
+
+
+def find_other_decimal(words: pa.Array, notation: Notation) -> str | None:
     """Return the first text that is a number only with the other decimal mark."""
-    other = COMMA if decimal == POINT else POINT
-    found = pc.match_substring_regex(pc.utf8_trim_whitespace(words), _NUMBER[other])
-    numbers = words.filter(found)
+    other = POINT if notation.decimal == COMMA else COMMA
+    found = pc.match_substring_regex(without_unit(words, notation.unit), _NUMBER[other])
+    numbers = words.filter(pc.fill_null(found, False))
     return str(numbers[0])[:60] if len(numbers) else None
 
 
-def _match_numbers(text: pa.Array, decimal: str) -> pa.Array:
+def surely_has_points(text: pa.Array) -> bool:
+    """Tell whether a point parts decimals in some number, for it cannot part groups."""
+    return pc.any(pc.match_substring_regex(text, _SURELY_POINT)).as_py() or False
+
+
+def _without_brackets(text: pa.Array) -> pa.Array:
+    """Write what is in brackets, as losses are, with a minus."""
+    if not pc.any(pc.starts_with(text, "(")).as_py():
+        return text
+    return pc.replace_substring_regex(text, _IN_BRACKETS, r"-\1")
+
+
+def _match_numbers(text: pa.Array, notation: Notation) -> pa.Array:
     """Read text as numbers, all else as null."""
-    text = pc.utf8_trim_whitespace(text)
+    text, decimal = without_unit(text, notation.unit), notation.decimal
     numbers = pc.if_else(pc.match_substring_regex(text, _NUMBER[decimal]), text, None)
     if decimal == COMMA:
         numbers = pc.replace_substring_regex(numbers, _GROUP_MARKS, "")
         numbers = pc.replace_substring(numbers, COMMA, POINT)
+    elif decimal == GROUPED:
+        numbers = pc.replace_substring(numbers, ",", "")
     return numbers.cast(pa.float64())
 
 
-def _parse_numbers(text: pa.Array, decimal: str) -> pa.Array:
+def _parse_numbers(text: pa.Array, notation: Notation) -> pa.Array:
     """Read text as numbers, "true" and "false" as 1 and 0, all else as null."""
-    numbers = _match_numbers(text, decimal)
+    numbers = _match_numbers(text, notation)
     if numbers.null_count == text.null_count:
         return numbers
     truth = pa.array(["false", "true"], type=TEXT)

@@ -19,11 +19,17 @@ from spadework.tables.dates import (
 )
 from spadework.tables.numerals import (
     COMMA,
+    GROUPED,
+    PLAIN,
     POINT,
+    Notation,
     blank_numbers,
     find_other_decimal,
+    find_unit,
     find_words,
+    surely_has_points,
     to_numbers,
+    without_unit,
 )
 from spadework.tables.unusable import Empty, Mixed
 from spadework.tables.values import Values, is_text, pc, plain, to_text, value_type
@@ -63,7 +69,7 @@ _ID_NAME = re.compile(
     r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed|^__index_level_\d+__$)"
     r"|[a-z](Id|ID)$"
 )
-_GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
+_GROUPS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 
 
 class Ignored(NamedTuple):
@@ -115,7 +121,7 @@ def _blank(column: Values, missing: Sequence[str]) -> pa.Array:
         lost = np.isnan(to_days(array, missing))
     else:
         values = to_numbers(array, missing=missing)
-        lost = ~np.isfinite(blank_numbers(values, POINT, missing))
+        lost = ~np.isfinite(blank_numbers(values, PLAIN, missing))
     return pc.if_else(pa.array(lost), None, array) if lost.any() else array
 
 
@@ -132,12 +138,14 @@ def _is_plain(kind: pa.DataType) -> bool:
     )
 
 
-def _is_id(name: str, array: pa.Array, n_distinct: int, decimal: str) -> bool:
+def _is_id(name: str, array: pa.Array, n_distinct: int, notation: Notation) -> bool:
     """Tell whole numbers that count the rows, or whose name says what they are."""
     if n_distinct < len(array) or len(array) < FEW_ROWS:
         return False
     exact = pa.types.is_integer(array.type)
-    values = array.to_numpy(zero_copy_only=False) if exact else to_numbers(array, decimal)
+    values = (
+        array.to_numpy(zero_copy_only=False) if exact else to_numbers(array, notation)
+    )
     if not (values == np.floor(values)).all():
         return False
     return bool(_ID_NAME.search(name)) or not name or bool((np.diff(values) == 1).all())
@@ -148,15 +156,15 @@ def _fit_number(
     array: pa.Array,
     n_distinct: int,
     missing: tuple[str, ...],
-    decimal: str = POINT,
+    notation: Notation = PLAIN,
 ) -> Column | Ignored | Empty | Mixed:
-    if _is_id(name, array, n_distinct, decimal):
+    if _is_id(name, array, n_distinct, notation):
         return Ignored(name, "every row has a number of its own, like an id")
-    values = to_numbers(array, decimal)
+    values = to_numbers(array, notation)
     words = find_words(array, values)
     if words.any():
         return _mixed(name, "number", array, words)
-    values = blank_numbers(values, decimal, missing)
+    values = blank_numbers(values, notation, missing)
     known = values[np.isfinite(values)]
     if not len(known):
         return _empty(name)
@@ -169,7 +177,8 @@ def _fit_number(
         fill=float(np.median(known)),
         tells_missing=len(known) < len(values),
         as_text=is_text(array.type) or is_truth or bool(missing),
-        decimal=decimal,
+        decimal=notation.decimal,
+        unit=notation.unit,
         missing=missing,
     )
 
@@ -215,9 +224,9 @@ def _fit_text(
     known = array.drop_null()
     like_codes = n_distinct <= min(MAX_COMMON, ID_SHARE * len(known))
     share = CODE_SHARE if like_codes else NUMBER_SHARE
-    decimal = _find_decimal(name, known, share)
-    if decimal is not None:
-        return _fit_number(name, array, n_distinct, missing, decimal)
+    notation = _find_notation(name, known, share)
+    if notation is not None:
+        return _fit_number(name, array, n_distinct, missing, notation)
     no_dates = find_no_dates(known)
     if not no_dates.any():
         return _fit_date(name, array, missing)
@@ -275,22 +284,27 @@ def _mixed(name: str, kind: str, text: pa.Array, wrong: NDArray[np.bool_]) -> Mi
     return Mixed(name, kind, int(wrong.sum()), int(wrong.argmax()), others)
 
 
-def _find_decimal(name: str, known: pa.Array, least_share: float) -> str | None:
-    """Return what parts the decimals of numbers in text, None if it is not numbers."""
-    numbers = {decimal: to_numbers(known, decimal) for decimal in (POINT, COMMA)}
-    are_numbers = {decimal: np.isfinite(values) for decimal, values in numbers.items()}
+def _find_notation(name: str, known: pa.Array, least_share: float) -> Notation | None:
+    """Return how numbers in text are written, None if it is not numbers."""
+    unit = find_unit(known)
+    bare = without_unit(known, unit)
+    by_point = GROUPED if surely_has_points(bare) else POINT
+    numbers = {mark: to_numbers(bare, Notation(mark)) for mark in (by_point, COMMA)}
+    are_numbers = {mark: np.isfinite(values) for mark, values in numbers.items()}
     decimal = max(are_numbers, key=lambda each: are_numbers[each].mean())
-    _refuse_groups(name, known, are_numbers[POINT].mean(), least_share)
-    if (are_numbers[POINT] | are_numbers[COMMA]).mean() < least_share:
+    if by_point == POINT:
+        _refuse_groups(name, bare, are_numbers[POINT].mean(), least_share)
+    if (are_numbers[by_point] | are_numbers[COMMA]).mean() < least_share:
         return None
     words = known.filter(pa.array(np.isnan(numbers[decimal])))
-    other = find_other_decimal(words, decimal)
+    notation = Notation(decimal, unit)
+    other = find_other_decimal(words, notation)
     if other is not None:
         raise InputError(
-            f"column {name} has numbers with decimals after {decimal!r} and others, such "
-            f"as {other!r}; write all of them in one way, or leave the column out"
+            f"column {name} has numbers with decimals after {decimal[-1]!r} and others, "
+            f"such as {other!r}; write all of them in one way, or leave the column out"
         )
-    return decimal
+    return notation
 
 
 def _refuse_groups(
@@ -301,7 +315,7 @@ def _refuse_groups(
     share = len(with_comma) / len(known)
     if not share or share + share_without < least_share:
         return
-    if pc.all(pc.match_substring_regex(with_comma, _GROUPED)).as_py():
+    if pc.all(pc.match_substring_regex(with_comma, _GROUPS)).as_py():
         shown = str(with_comma[0])[:60]
         raise InputError(
             f"column {name} holds numbers such as {shown!r}, whose commas "

@@ -1,0 +1,82 @@
+"""Amounts with a sign of their currency, and percentages, are numbers."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spadework.errors import InputError
+from spadework.tables.columns import CategoryColumn, NumberColumn
+from spadework.tables.encoding import fit_encoder
+from spadework.tables.recognition import Ignored
+
+N = 60
+AMOUNTS = np.round(np.linspace(-2, 45, N) ** 3, 2)
+WRITTEN = {
+    "$": lambda v: f"${v:,.2f}".replace("$-", "-$"),
+    "US$": lambda v: f"US$ {v:,.2f}",
+    "€": lambda v: f"{v:.2f} €".replace(".", ","),
+    "£": lambda v: f"(£{-v:,.2f})" if v < 0 else f"£{v:,.2f}",
+    "¥": lambda v: f" ¥ ({-v:.2f}) " if v < 0 else f" ¥ {v:.2f} ",
+    "%": lambda v: f"{v:.2f}%",
+}
+
+
+def fit(texts):
+    """Fit a column of text called x."""
+    encoder = fit_encoder(pa.table({"x": texts, "other": np.arange(len(texts)) % 3}))
+    return (*encoder.columns, *encoder.ignored)[0 if len(encoder.columns) > 1 else -1]
+
+
+def read(column, texts):
+    return column.read(pa.array(texts))
+
+
+@pytest.mark.parametrize("unit", WRITTEN)
+def test_numbers_with_one_sign_are_numbers(unit):
+    texts = [WRITTEN[unit](value) for value in AMOUNTS]
+    column = fit(texts)
+    assert isinstance(column, NumberColumn)
+    assert column.unit == unit
+    np.testing.assert_allclose(read(column, texts), AMOUNTS)
+    assert column.show(pa.array(texts))[-1] == texts[-1].strip()
+
+
+@given(st.lists(st.integers(-(10**9), 10**9), min_size=2, unique=True))
+def test_an_amount_is_read_as_the_number_it_is_made_from(cents):
+    texts = [WRITTEN["$"](each / 100) for each in cents]
+    np.testing.assert_allclose(read(fit(texts), texts), np.array(cents) / 100)
+
+
+def test_an_amount_may_come_without_its_sign():
+    column = fit([WRITTEN["$"](value) for value in AMOUNTS])
+    assert read(column, ["5.50", "$1,000"]).tolist() == [5.5, 1000]
+    assert column.read(pa.array([5.5, None]))[0] == 5.5
+
+
+def test_two_currencies_in_one_column_are_refused_by_name():
+    texts = [WRITTEN["$"](value) for value in AMOUNTS]
+    with pytest.raises(InputError, match=r"1 of its values are no number, such as '€5'"):
+        fit([*texts, "€5"])
+    with pytest.raises(pa.ArrowInvalid, match=r"'€5' is not a number with the sign \$"):
+        read(fit(texts), ["€5"])
+
+
+def test_a_share_is_never_taken_for_a_percentage():
+    texts = [WRITTEN["%"](value) for value in AMOUNTS]
+    with pytest.raises(InputError, match=r"2 of its values are no number, such as '0.5'"):
+        fit([*texts, "0.5", "0.25"])
+    column = fit(texts)
+    with pytest.raises(pa.ArrowInvalid, match=r"'0\.5' is not a number with the sign %"):
+        read(column, ["0.5"])
+    with pytest.raises(pa.ArrowInvalid, match="numbers without one may be shares"):
+        column.read(pa.array([0.5]))
+    assert np.isnan(column.read(pa.array([None], type=pa.float64()))).all()
+
+
+@pytest.mark.parametrize("form", ["US{}", "{}A", "# {}", "{} kg", "$x{}"])
+def test_numbers_with_anything_else_are_no_numbers(form):
+    column = fit([form.format(i % 20) for i in range(N)])
+    assert isinstance(column, CategoryColumn)
+    assert isinstance(fit([form.format(i**2) for i in range(N)]), Ignored)
