@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from spadework.errors import InputError
 from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
+from spadework.tables.dates import to_days
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.reading import read_table
 from spadework.tables.recognition import MAX_COMMON
@@ -151,9 +152,17 @@ MARCH = [dt.datetime(2025, 3, 1, 8) + dt.timedelta(days=i) for i in range(31)]
         ("{0:%d-%m-%Y} 08:30", "day"),
         ("{0.month}/{0.day}/{0.year} {0.hour}:30", "month"),
         (" {0:%m/%d/%Y} 08:30:00.000", "month"),
+        ("{0.month}/{0.day}/{0.year} 8:30 AM", "month"),
+        ("{0.month}/{0.day}/{0.year}, 8:30:00 a.m.", "month"),
+        ("{0:%Y-%m-%d} 08:30AM", "year"),
+        ("{0.day} {0:%b} {0.year} 8:30", "name"),
+        ("{0:%d-%b-%Y} 08:30:00", "name"),
+        ("{0:%B} {0.day}, {0.year} 8:30 AM", "name"),
+        ("{0:%b} {0.day}, {0.year}, 8:30 am", "name"),
+        ("{0.day}. {0:%B} {0.year} 08:30", "name"),
     ],
 )
-def test_late_days_of_a_month_tell_what_comes_first_in_dates(form, first):
+def test_dates_are_read_in_the_order_and_the_spelling_of_their_column(form, first):
     texts = [form.format(day) for day in MARCH]
     column = fit_one(pa.array(texts * 4)).columns[0]
     iso = pa.array([f"{day:%Y-%m-%d %H}:30" for day in MARCH])
@@ -161,6 +170,26 @@ def test_late_days_of_a_month_tell_what_comes_first_in_dates(form, first):
     np.testing.assert_array_equal(column.read(pa.array(texts)), column.read(iso))
     # What is scored later need not tell.
     assert column.show(pa.array(texts[2:3])) == ["2025-03-03 08:30:00"]
+
+
+@given(st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9999, 12, 31)))
+def test_half_days_and_names_of_months_are_the_same_moment_as_iso(moment):
+    iso = pa.array([f"{moment:%Y-%m-%d %H:%M:%S}"])
+    for form, first in (
+        ("%m/%d/%Y %I:%M:%S %p", "month"),
+        ("%d.%m.%Y %I:%M:%S%p", "day"),
+        ("%d %b %Y %H:%M:%S", "name"),
+        ("%B %d, %Y %I:%M:%S %p", "name"),
+    ):
+        text = pa.array([moment.strftime(form)])
+        assert to_days(text, first=first) == to_days(iso)
+
+
+@pytest.mark.parametrize("wrong", ["30 Feb 2025", "3 Mai 2025", "3 Mar 2025 13:00 PM"])
+def test_what_is_no_date_though_the_month_has_a_name_is_refused(wrong):
+    encoder = fit_one(pa.array([f"{day:%d %b %Y}" for day in MARCH * 4]))
+    with pytest.raises(InputError, match=f"'{wrong}' is no date such as 31 Jan 2025"):
+        encoder.encode(pa.table({"x": ["3 Mar 2025", wrong], "other": [0.0] * 2}))
 
 
 def test_a_date_of_another_order_is_refused_later():

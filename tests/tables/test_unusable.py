@@ -249,8 +249,9 @@ def dates(form, n_days):
     [
         ("%d/%m/%Y", 12, "the day or the month may come first"),
         ("%m/%d/%Y %H:%M", 12, "the day or the month may come first"),
-        ("%d %b %Y", 200, "it is like dates"),
-        ("%m/%d/%Y 2:58 PM", 200, "it is like dates"),
+        ("%d März %Y", 200, "it is like dates"),
+        ("%d/%m/%Y at noon", 200, "it is like dates"),
+        ("%m/%d/%Y 2:58 PM", 12, "the day or the month may come first"),
     ],
 )
 def test_dates_of_unclear_order_are_left_out_and_said(form, n_days, why):

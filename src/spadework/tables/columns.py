@@ -15,6 +15,7 @@ from spadework.errors import InputError
 from spadework.tables.dates import (
     DAY_FIRST,
     MONTH_FIRST,
+    MONTH_NAMED,
     YEAR_FIRST,
     find_no_dates,
     show_day,
@@ -230,6 +231,7 @@ _EXAMPLES = {
     YEAR_FIRST: "2025-01-31 08:30",
     DAY_FIRST: "31.01.2025 08:30",
     MONTH_FIRST: "01/31/2025 08:30",
+    MONTH_NAMED: "31 Jan 2025 08:30",
 }
 
 
@@ -250,7 +252,7 @@ class DateColumn:
     missing : tuple of str
         Further values that mean missing.
     first : str
-        What dates in text begin with: "year", "day" or "month".
+        What dates in text begin with: "year", "day" or "month"; or "name".
     """
 
     role: ClassVar[str] = "date"

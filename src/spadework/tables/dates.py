@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from spadework.tables.values import TEXT, Values, is_text, pc, plain
 
-YEAR_FIRST, DAY_FIRST, MONTH_FIRST = "year", "day", "month"
-"""What comes first in a date in text."""
+YEAR_FIRST, DAY_FIRST, MONTH_FIRST, MONTH_NAMED = "year", "day", "month", "name"
+"""What comes first in a date in text; any order will do where the month has a name."""
 
 _DATE = (
     r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
@@ -18,11 +18,27 @@ _DATE = (
 )
 _YEAR_LAST = r"^(\d{1,2})[-./](\d{1,2})[-./](\d{4})"
 _TO_YEAR_FIRST = {DAY_FIRST: r"\3-\2-\1", MONTH_FIRST: r"\3-\1-\2"}
-_ONE_DIGIT = (
+_AS_IN_ISO = (
     (r"^(\d{4})-(\d)-", r"\1-0\2-"),
     (r"^(\d{4}-\d\d)-(\d)(\D|$)", r"\1-0\2\3"),
+    (r"^([-\d]+), ", r"\1 "),
     (r"^(\S+) (\d):", r"\1 0\2:"),
 )
+_NAMED = (
+    r"^(?P<day>\d{1,2})[-./ ]+(?P<month>\pL{3,9})[-./, ]+(?P<year>\d{4})(?P<rest>|\D.*)$",
+    r"^(?P<month>\pL{3,9})[-./ ]+(?P<day>\d{1,2})[-./, ]+(?P<year>\d{4})(?P<rest>|\D.*)$",
+)
+_MONTHS = (
+    "january february march april may june "
+    "july august september october november december"
+).split()
+_MONTH_NAMES = [*_MONTHS, *(month[:3] for month in _MONTHS), "sept"]
+_MONTH_NUMBERS = [*(2 * [f"{number:02}" for number in range(1, 13)]), "09"]
+_BY_HALF_DAYS = (
+    r"^(?P<before>|.* )(?P<hour>0?[1-9]|1[0-2])(?P<rest>(?::[0-5]\d){1,2}(?:\.\d+)?)"
+    r" ?(?P<half>[AaPp])\.?[Mm]\.?$"
+)
+_HALF_DAY = r"[AaPp]\.?[Mm]\.?$"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
 _DAY, _DAY_LETTERS = 86_400, len("2024-03-01")
 
@@ -34,7 +50,7 @@ def to_days(
     array = plain(array, missing)
     kind = array.type
     if is_text(kind):
-        array = _parse_dates(_put_year_first(array, first))
+        array = _parse_dates(_write_as_iso(array, first))
     elif not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         if array.null_count < len(array):
             raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
@@ -68,7 +84,7 @@ def show_day(day: float, *, with_time: bool) -> str:
 
 def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> NDArray[np.bool_]:
     """Tell text that is no point in time, (n_rows,)."""
-    text = _put_year_first(pc.utf8_trim_whitespace(text), first)
+    text = _write_as_iso(text, first)
     wrong = ~pc.match_substring_regex(text, _DATE).to_numpy(zero_copy_only=False)
     days = pc.utf8_slice_codeunits(text.filter(pa.array(~wrong)), 0, _DAY_LETTERS)
     encoded = days.dictionary_encode()  # there are fewer days than points in time
@@ -92,15 +108,49 @@ def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
     return np.zeros(len(text), dtype=bool)
 
 
-def _put_year_first(text: pa.Array, first: str) -> pa.Array:
-    """Write dates with the day or the month first as ISO does, 3/31/2025 8:05 too."""
+def _write_as_iso(text: pa.Array, first: str) -> pa.Array:
+    """Write dates as ISO does: 3/31/2025 8:05 PM and Mar 31, 2025 too."""
+    text = _write_24_hours(pc.utf8_trim_whitespace(text))
     if first == YEAR_FIRST:
         return text
-    text = pc.utf8_trim_whitespace(text)
-    text = pc.replace_substring_regex(text, _YEAR_LAST, _TO_YEAR_FIRST[first])
-    for pattern, spelling in _ONE_DIGIT:
+    if first == MONTH_NAMED:
+        text = _write_month_numbers(text)
+    else:
+        text = pc.replace_substring_regex(text, _YEAR_LAST, _TO_YEAR_FIRST[first])
+    for pattern, spelling in _AS_IN_ISO:
         text = pc.replace_substring_regex(text, pattern, spelling)
     return text
+
+
+def _write_24_hours(text: pa.Array) -> pa.Array:
+    """Write 12:05 AM as 00:05 and 1:05 PM as 13:05, all else as it is."""
+    if not pc.any(pc.match_substring_regex(text, _HALF_DAY)).as_py():
+        return text
+    before, hour, rest, half = pc.extract_regex(text, _BY_HALF_DAYS).flatten()
+    first_half = pc.equal(pc.utf8_lower(half), "a")
+    twelfth = pc.if_else(pc.equal(hour, "12"), 0, hour.cast(pa.int8()))
+    hours = pc.add(twelfth, pc.if_else(first_half, 0, 12)).cast(TEXT)
+    hours = pc.utf8_lpad(hours, 2, "0")
+    return pc.coalesce(_join("", before, hours, rest), text)
+
+
+def _write_month_numbers(text: pa.Array) -> pa.Array:
+    """Write 31-Mar-2025 and March 31, 2025 as 2025-03-31, all else as it is."""
+    names, numbers = pa.array(_MONTH_NAMES, TEXT), pa.array(_MONTH_NUMBERS, TEXT)
+    for pattern in _NAMED:
+        found = pc.extract_regex(text, pattern)
+        day, name, year, rest = (
+            pc.struct_field(found, part) for part in ("day", "month", "year", "rest")
+        )
+        month = numbers.take(pc.index_in(pc.utf8_lower(name), value_set=names))
+        date = _join("-", year, month, day)
+        text = pc.coalesce(_join("", date, rest), text)
+    return text
+
+
+def _join(mark: str, *parts: pa.Array) -> pa.Array:
+    """Join parts of text, null where one is."""
+    return pc.binary_join_element_wise(*parts, pa.scalar(mark, TEXT))
 
 
 def _parse_dates(text: pa.Array) -> pa.Array:

@@ -13,6 +13,7 @@ from spadework.tables.columns import CategoryColumn, Column, DateColumn, NumberC
 from spadework.tables.dates import (
     DAY_FIRST,
     MONTH_FIRST,
+    MONTH_NAMED,
     YEAR_FIRST,
     find_no_dates,
     to_days,
@@ -227,11 +228,12 @@ def _fit_text(
     notation = _find_notation(name, known, share)
     if notation is not None:
         return _fit_number(name, array, n_distinct, missing, notation)
-    no_dates = find_no_dates(known)
-    if not no_dates.any():
-        return _fit_date(name, array, missing)
-    if 1 - no_dates.mean() >= share:
-        return _mixed_dates(name, array, no_dates)
+    for first in (YEAR_FIRST, MONTH_NAMED):
+        no_dates = find_no_dates(known, first)
+        if not no_dates.any():
+            return _fit_date(name, array, missing, first)
+        if 1 - no_dates.mean() >= share:
+            return _mixed_dates(name, array, no_dates)
     if pc.mean(pc.match_substring_regex(known, _DAY_IN_FRONT)).as_py() >= share:
         return _fit_year_last(name, array, share, missing)
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
