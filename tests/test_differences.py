@@ -80,6 +80,16 @@ def test_a_category_whose_shares_moved_is_named_with_its_value():
             [dt.date(2024, 5, d) for d in (1, 2, 3)],
             "median 2024-03-02 against 2024-05-02",
         ),
+        (
+            [dt.datetime(2024, 3, 1, hour) for hour in (1, 2, 3)],
+            [dt.datetime(2024, 3, 1, hour) for hour in (7, 8, 9)],
+            "median 2024-03-01 02:00:00 against 2024-03-01 08:00:00",
+        ),
+        (
+            [dt.time(8, minute) for minute in (1, 2, 3)],
+            [dt.time(22, minute) for minute in (1, 2, 3)],
+            "median 08:02:00 against 22:02:00",
+        ),
     ],
 )
 def test_the_middles_of_a_column_are_set_side_by_side(before, now, words):

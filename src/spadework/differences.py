@@ -21,8 +21,9 @@ from spadework.tables.columns import (
     Column,
     DateColumn,
     NumberColumn,
+    TimeColumn,
 )
-from spadework.tables.dates import show_day
+from spadework.tables.dates import show_day, show_hour
 from spadework.tables.encoding import TableEncoder
 
 Rows = NDArray[np.float32]
@@ -223,12 +224,18 @@ def _compare_column(
     return ColumnDifference(column.name, distance, p_value, p_value < level, words)
 
 
-def _middle_words(column: NumberColumn | DateColumn, first: Rows, second: Rows) -> str:
+def _middle_words(
+    column: NumberColumn | DateColumn | TimeColumn, first: Rows, second: Rows
+) -> str:
     """Set the middle of two sets of values, each (n_rows,), side by side."""
     if isinstance(column, DateColumn):
-        days = (np.median(rows) + column.origin for rows in (first, second))
-        shown = [show_day(float(day), with_time=False) for day in days]
+        days = [float(np.median(rows) + column.origin) for rows in (first, second)]
+        with_time = column.tells_hour and len({day // 1 for day in days}) == 1
+        shown = [show_day(day, with_time=with_time) for day in days]
         return "median " + " against ".join(shown)
+    if isinstance(column, TimeColumn):
+        hours = [show_hour(float(np.median(rows))) for rows in (first, second)]
+        return "median " + " against ".join(hours)
     if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
         return f"true or 1: {first.mean():.1%} against {second.mean():.1%}"
     what = "median" if np.median(first) != np.median(second) else "mean"

@@ -39,7 +39,7 @@ from spadework.learners.oddness import Oddness
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
 from spadework.table_model import Reference, TableModel
-from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
+from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn, TimeColumn
 from spadework.tables.encoding import TableEncoder
 from spadework.tables.recognition import Ignored
 from spadework.validation import check_parameters
@@ -80,6 +80,7 @@ _RECORDS: dict[str, type[Any]] = {
         TableEncoder,
         TableModel,
         Thresholds,
+        TimeColumn,
         Trust,
     )
 }

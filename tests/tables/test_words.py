@@ -116,6 +116,15 @@ def test_an_odd_time_of_day_is_said_before_the_day():
     )
 
 
+def test_an_odd_time_of_day_is_said_of_times_alone_too():
+    usual = [dt.time(8 + i % 10, i % 60) for i in range(100)]
+    assert words(usual, dt.time(2, 30)) == (
+        "x is 02:30:00, with no ordinary row within an hour of that time of day"
+    )
+    said = words(usual, dt.time(9, 5))
+    assert said == "x is 09:05:00, earlier than in 88% of ordinary rows"
+
+
 def test_an_odd_weekday_is_named():
     usual = [day.date() for day in by_day(100, skip=(6,))]
     said = words(usual, dt.date(2024, 1, 14))

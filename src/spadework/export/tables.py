@@ -1,7 +1,8 @@
 """The encoding of a table as nodes of a graph: one input a column.
 
 Numbers come as doubles (NaN where missing), categories as text (empty where missing),
-dates as days since 1970 in doubles (NaN where missing). What a user said means missing
+dates as days since 1970 and times of day as hours since midnight, in doubles (NaN where
+missing). What a user said means missing
 may come as it is.
 """
 
@@ -17,8 +18,9 @@ from spadework.tables.columns import (
     Column,
     DateColumn,
     NumberColumn,
+    TimeColumn,
 )
-from spadework.tables.dates import days_among
+from spadework.tables.dates import days_among, hours_among
 from spadework.tables.encoding import TableEncoder
 from spadework.tables.numerals import numbers_among, to_numbers
 from spadework.tables.values import words_among
@@ -60,6 +62,8 @@ def add_encoder(graph: Graph, encoder: TableEncoder) -> str:
             parts.append(_add_number(graph, column, values))
         elif isinstance(column, DateColumn):
             parts.append(_add_date(graph, column, values))
+        elif isinstance(column, TimeColumn):
+            parts.append(_add_time(graph, column, values))
         else:
             parts.append(_add_category(graph, column, values))
     return graph.add("Concat", *parts, axis=1)
@@ -121,3 +125,12 @@ def _add_date(graph: Graph, column: DateColumn, values: str) -> str:
     if column.tells_missing:
         parts.append(graph.add("Cast", missing, to=DOUBLE))
     return graph.add("Cast", graph.add("Concat", *parts, axis=1), to=FLOAT)
+
+
+def _add_time(graph: Graph, column: TimeColumn, values: str) -> str:
+    missing = graph.add("IsNaN", values)
+    missing = _add_stated(graph, missing, values, hours_among(column.missing))
+    hours = graph.add("Cast", graph.add("Where", missing, column.fill, values), to=FLOAT)
+    if not column.tells_missing:
+        return hours
+    return graph.add("Concat", hours, graph.add("Cast", missing, to=FLOAT), axis=1)

@@ -40,7 +40,10 @@ _BY_HALF_DAYS = (
 )
 _HALF_DAY = r"[AaPp]\.?[Mm]\.?$"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
-_DAY, _DAY_LETTERS = 86_400, len("2024-03-01")
+_TIME = r"^([01]?\d|2[0-3])(:[0-5]\d){1,2}(\.\d+)?$"
+_ONE_DIGIT_HOUR = r"^(\d):"
+_FIRST_DAY = "1970-01-01 "
+_DAY, _HOUR, _DAY_LETTERS = 86_400, 3_600, len("2024-03-01")
 
 
 def to_days(
@@ -80,6 +83,45 @@ def show_day(day: float, *, with_time: bool) -> str:
     second = np.datetime64(round(day * _DAY), "s")
     shown = second if with_time else second.astype("datetime64[D]")
     return str(shown).replace("T", " ")
+
+
+def to_hours(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
+    """Return times of day as hours since midnight, NaN where missing; (n_rows,)."""
+    array = plain(array, missing)
+    if is_text(array.type):
+        text = _write_24_hours(pc.utf8_trim_whitespace(array))
+        text = pc.replace_substring_regex(text, _ONE_DIGIT_HOUR, r"0\1:")
+        days = to_days(_join("", pa.scalar(_FIRST_DAY, TEXT), text))
+        ticks = np.round(days * (1e6 * _DAY))
+    elif pa.types.is_time(array.type):
+        ticks = array.cast(pa.time64("us"), safe=False).cast(pa.int64())
+        ticks = np.asarray(ticks.cast(pa.float64()), dtype=np.float64)
+    elif array.null_count == len(array):
+        return np.full(len(array), np.nan)
+    else:
+        raise pa.ArrowInvalid(f"expected times of day; got values of type {array.type}")
+    hours = ticks / (1e6 * _HOUR)
+    if not missing:
+        return hours
+    return np.where(np.isin(hours, hours_among(missing)), np.nan, hours)
+
+
+def hours_among(texts: Sequence[str]) -> list[float]:
+    """Return those texts that are times of day as hours since midnight."""
+    text = pa.array(texts, type=TEXT)
+    return to_hours(text.filter(pa.array(~find_no_times(text)))).tolist()
+
+
+def show_hour(hour: float) -> str:
+    """Write a time of day, given as hours since midnight."""
+    return show_day(hour / 24, with_time=True).removeprefix(_FIRST_DAY)
+
+
+def find_no_times(text: pa.Array) -> NDArray[np.bool_]:
+    """Tell text that is no time of day, (n_rows,); what is missing is none to tell of."""
+    times = _write_24_hours(pc.utf8_trim_whitespace(text))
+    found = pc.fill_null(pc.match_substring_regex(times, _TIME), True)
+    return ~found.to_numpy(zero_copy_only=False)
 
 
 def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> NDArray[np.bool_]:

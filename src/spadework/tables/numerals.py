@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from spadework.errors import InputError
 from spadework.tables.values import TEXT, Values, is_text, pc, plain, simple, value_type
 
 POINT, COMMA, GROUPED = ".", ",", ",."
@@ -23,6 +24,7 @@ _NUMBER = {
     r"|(?i:inf(inity)?))$",
 }
 _GROUP_MARKS = r"[. \x{a0}\x{202f}]"
+_GROUPS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 _SURELY_POINT = r"\.(\d{1,2}|\d{4,})$|,\d{3}\.\d|\d,\d{3},\d{3}"
 _IN_BRACKETS = r"^\((.*)\)$"
 _UNIT = (
@@ -90,7 +92,38 @@ def find_words(
     )
 
 
-def find_unit(text: pa.Array) -> str:
+def find_notation(name: str, known: pa.Array, least_share: float) -> Notation | None:
+    """Return how numbers in text are written, None if it is not numbers."""
+    unit = _find_unit(known)
+    bare = _without_unit(known, unit)
+    by_point = GROUPED if _surely_has_points(bare) else POINT
+    numbers = {mark: to_numbers(bare, Notation(mark)) for mark in (by_point, COMMA)}
+    are_numbers = {mark: np.isfinite(values) for mark, values in numbers.items()}
+    decimal = max(are_numbers, key=lambda each: are_numbers[each].mean())
+    if by_point == POINT:
+        _refuse_groups(name, bare, are_numbers[POINT].mean(), least_share)
+    if (are_numbers[by_point] | are_numbers[COMMA]).mean() < least_share:
+        return None
+    words = known.filter(pa.array(np.isnan(numbers[decimal])))
+    notation = Notation(decimal, unit)
+    other = find_other_decimal(words, notation)
+    if other is not None:
+        raise InputError(
+            f"column {name} has numbers with decimals after {decimal[-1]!r} and others, "
+            f"such as {other!r}; write all of them in one way, or leave the column out"
+        )
+    return notation
+
+
+def find_other_decimal(words: pa.Array, notation: Notation) -> str | None:
+    """Return the first text that is a number only with the other decimal mark."""
+    other = POINT if notation.decimal == COMMA else COMMA
+    found = pc.match_substring_regex(_without_unit(words, notation.unit), _NUMBER[other])
+    numbers = words.filter(pc.fill_null(found, False))
+    return str(numbers[0])[:60] if len(numbers) else None
+
+
+def _find_unit(text: pa.Array) -> str:
     """Return the sign that most values have, if any has one."""
     signs = [
         pc.extract_regex(text, pattern).flatten()[0].drop_null() for pattern in _UNIT
@@ -102,7 +135,7 @@ def find_unit(text: pa.Array) -> str:
     return counted.field("values")[place].as_py()
 
 
-def without_unit(text: pa.Array, unit: str) -> pa.Array:
+def _without_unit(text: pa.Array, unit: str) -> pa.Array:
     """Return numbers in text as they are without a sign, (12) as -12.
 
     A number without a percent sign may be a share, and becomes null where others have it.
@@ -117,17 +150,26 @@ def without_unit(text: pa.Array, unit: str) -> pa.Array:
     return _without_brackets(pc.replace_substring_regex(text, rf"\s*{sign}$", ""))
 
 
-def find_other_decimal(words: pa.Array, notation: Notation) -> str | None:
-    """Return the first text that is a number only with the other decimal mark."""
-    other = POINT if notation.decimal == COMMA else COMMA
-    found = pc.match_substring_regex(without_unit(words, notation.unit), _NUMBER[other])
-    numbers = words.filter(pc.fill_null(found, False))
-    return str(numbers[0])[:60] if len(numbers) else None
-
-
-def surely_has_points(text: pa.Array) -> bool:
+def _surely_has_points(text: pa.Array) -> bool:
     """Tell whether a point parts decimals in some number, for it cannot part groups."""
     return pc.any(pc.match_substring_regex(text, _SURELY_POINT)).as_py() or False
+
+
+def _refuse_groups(
+    name: str, known: pa.Array, share_without: float, least_share: float
+) -> None:
+    """Refuse numbers whose commas may part thousands."""
+    with_comma = known.filter(pc.match_substring(known, COMMA))
+    share = len(with_comma) / len(known)
+    if not share or share + share_without < least_share:
+        return
+    if pc.all(pc.match_substring_regex(with_comma, _GROUPS)).as_py():
+        shown = str(with_comma[0])[:60]
+        raise InputError(
+            f"column {name} holds numbers such as {shown!r}, whose commas "
+            f"may part thousands or decimals; write them with a decimal point and no "
+            f"separators, or leave the column out"
+        )
 
 
 def _without_brackets(text: pa.Array) -> pa.Array:
@@ -139,7 +181,7 @@ def _without_brackets(text: pa.Array) -> pa.Array:
 
 def _match_numbers(text: pa.Array, notation: Notation) -> pa.Array:
     """Read text as numbers, all else as null."""
-    text, decimal = without_unit(text, notation.unit), notation.decimal
+    text, decimal = _without_unit(text, notation.unit), notation.decimal
     numbers = pc.if_else(pc.match_substring_regex(text, _NUMBER[decimal]), text, None)
     if decimal == COMMA:
         numbers = pc.replace_substring_regex(numbers, _GROUP_MARKS, "")

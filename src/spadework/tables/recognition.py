@@ -8,29 +8,30 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.errors import InputError
-from spadework.tables.columns import CategoryColumn, Column, DateColumn, NumberColumn
+from spadework.tables.columns import (
+    CategoryColumn,
+    Column,
+    DateColumn,
+    NumberColumn,
+    TimeColumn,
+)
 from spadework.tables.dates import (
     DAY_FIRST,
     MONTH_FIRST,
     MONTH_NAMED,
     YEAR_FIRST,
     find_no_dates,
+    find_no_times,
     to_days,
+    to_hours,
 )
 from spadework.tables.numerals import (
-    COMMA,
-    GROUPED,
     PLAIN,
-    POINT,
     Notation,
     blank_numbers,
-    find_other_decimal,
-    find_unit,
+    find_notation,
     find_words,
-    surely_has_points,
     to_numbers,
-    without_unit,
 )
 from spadework.tables.unusable import Empty, Mixed
 from spadework.tables.values import Values, is_text, pc, plain, to_text, value_type
@@ -70,7 +71,6 @@ _ID_NAME = re.compile(
     r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed|^__index_level_\d+__$)"
     r"|[a-z](Id|ID)$"
 )
-_GROUPS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 
 
 class Ignored(NamedTuple):
@@ -99,6 +99,8 @@ def fit_column(
         return Ignored(name, "it has one value only")
     if as_category:
         return _fit_category(name, array, missing)
+    if pa.types.is_time(kind):
+        return _fit_time(name, array, missing)
     if pa.types.is_temporal(kind):
         return _fit_date(name, array, missing)
     if is_text(kind):
@@ -118,7 +120,9 @@ def _blank(column: Values, missing: Sequence[str]) -> pa.Array:
     array = plain(column, missing)
     if is_text(array.type):
         return array
-    if pa.types.is_temporal(array.type):
+    if pa.types.is_time(array.type):
+        lost = np.isnan(to_hours(array, missing))
+    elif pa.types.is_temporal(array.type):
         lost = np.isnan(to_days(array, missing))
     else:
         values = to_numbers(array, missing=missing)
@@ -134,6 +138,7 @@ def _is_plain(kind: pa.DataType) -> bool:
         or pa.types.is_floating(kind)
         or pa.types.is_decimal(kind)
         or pa.types.is_date(kind)
+        or pa.types.is_time(kind)
         or pa.types.is_timestamp(kind)
         or is_text(kind)
     )
@@ -203,6 +208,17 @@ def _fit_date(
     )
 
 
+def _fit_time(
+    name: str, array: pa.Array, missing: tuple[str, ...]
+) -> TimeColumn | Ignored | Empty:
+    hours = to_hours(array, missing)
+    known = hours[~np.isnan(hours)]
+    if not len(known):
+        return _empty(name)
+    fill, tells_missing = float(np.median(known)), len(known) < len(hours)
+    return TimeColumn(name, fill, tells_missing, missing)
+
+
 def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> CategoryColumn:
     counted = pc.value_counts(to_text(array, missing))
     values, counts = counted.field("values").to_pylist(), counted.field("counts")
@@ -221,11 +237,11 @@ def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> Categ
 def _fit_text(
     name: str, array: pa.Array, n_distinct: int, missing: tuple[str, ...]
 ) -> Column | Ignored | Empty | Mixed:
-    """Text is numbers, dates, free text, an id, or a category."""
+    """Text is numbers, dates, times of day, free text, an id, or a category."""
     known = array.drop_null()
     like_codes = n_distinct <= min(MAX_COMMON, ID_SHARE * len(known))
     share = CODE_SHARE if like_codes else NUMBER_SHARE
-    notation = _find_notation(name, known, share)
+    notation = find_notation(name, known, share)
     if notation is not None:
         return _fit_number(name, array, n_distinct, missing, notation)
     for first in (YEAR_FIRST, MONTH_NAMED):
@@ -233,7 +249,12 @@ def _fit_text(
         if not no_dates.any():
             return _fit_date(name, array, missing, first)
         if 1 - no_dates.mean() >= share:
-            return _mixed_dates(name, array, no_dates)
+            return _mixed_text(name, "date", array, no_dates)
+    no_times = find_no_times(known)
+    if not no_times.any():
+        return _fit_time(name, array, missing)
+    if 1 - no_times.mean() >= share:
+        return _mixed_text(name, "time of day", array, no_times)
     if pc.mean(pc.match_substring_regex(known, _DAY_IN_FRONT)).as_py() >= share:
         return _fit_year_last(name, array, share, missing)
     if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
@@ -269,58 +290,20 @@ def _fit_year_last(
             f"the day or the month may come first in its dates; {_YEAR_FIRST_PLEASE}",
         )
     if not dates.all():
-        return _mixed_dates(name, array, ~dates)
+        return _mixed_text(name, "date", array, ~dates)
     return _fit_date(name, array, missing, first)
 
 
-def _mixed_dates(name: str, text: pa.Array, no_dates: NDArray[np.bool_]) -> Mixed:
-    """Say which values are no dates, given for those that are not missing."""
+def _mixed_text(
+    name: str, kind: str, text: pa.Array, no_such: NDArray[np.bool_]
+) -> Mixed:
+    """Say which values are not of a kind, given for those that are not missing."""
     wrong = np.asarray(text.is_valid())
-    wrong[wrong] = no_dates
-    return _mixed(name, "date", text, wrong)
+    wrong[wrong] = no_such
+    return _mixed(name, kind, text, wrong)
 
 
 def _mixed(name: str, kind: str, text: pa.Array, wrong: NDArray[np.bool_]) -> Mixed:
     """Say which values of a column are not of its kind."""
     others = tuple(pc.unique(text.filter(pa.array(wrong))).to_pylist())
     return Mixed(name, kind, int(wrong.sum()), int(wrong.argmax()), others)
-
-
-def _find_notation(name: str, known: pa.Array, least_share: float) -> Notation | None:
-    """Return how numbers in text are written, None if it is not numbers."""
-    unit = find_unit(known)
-    bare = without_unit(known, unit)
-    by_point = GROUPED if surely_has_points(bare) else POINT
-    numbers = {mark: to_numbers(bare, Notation(mark)) for mark in (by_point, COMMA)}
-    are_numbers = {mark: np.isfinite(values) for mark, values in numbers.items()}
-    decimal = max(are_numbers, key=lambda each: are_numbers[each].mean())
-    if by_point == POINT:
-        _refuse_groups(name, bare, are_numbers[POINT].mean(), least_share)
-    if (are_numbers[by_point] | are_numbers[COMMA]).mean() < least_share:
-        return None
-    words = known.filter(pa.array(np.isnan(numbers[decimal])))
-    notation = Notation(decimal, unit)
-    other = find_other_decimal(words, notation)
-    if other is not None:
-        raise InputError(
-            f"column {name} has numbers with decimals after {decimal[-1]!r} and others, "
-            f"such as {other!r}; write all of them in one way, or leave the column out"
-        )
-    return notation
-
-
-def _refuse_groups(
-    name: str, known: pa.Array, share_without: float, least_share: float
-) -> None:
-    """Refuse numbers whose commas may part thousands."""
-    with_comma = known.filter(pc.match_substring(known, COMMA))
-    share = len(with_comma) / len(known)
-    if not share or share + share_without < least_share:
-        return
-    if pc.all(pc.match_substring_regex(with_comma, _GROUPS)).as_py():
-        shown = str(with_comma[0])[:60]
-        raise InputError(
-            f"column {name} holds numbers such as {shown!r}, whose commas "
-            f"may part thousands or decimals; write them with a decimal point and no "
-            f"separators, or leave the column out"
-        )

@@ -19,12 +19,12 @@ class Empty(NamedTuple):
 
 
 class Mixed(NamedTuple):
-    """A column of numbers or dates in which some values are none.
+    """A column of numbers, dates or times of day in which some values are none.
 
     Attributes
     ----------
     name : str
-    kind : "number" or "date"
+    kind : "number", "date" or "time of day"
     n_others : int
         Values that are none.
     row : int

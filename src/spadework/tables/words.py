@@ -12,6 +12,7 @@ from spadework.tables.columns import (
     DateColumn,
     Features,
     NumberColumn,
+    TimeColumn,
 )
 from spadework.tables.recognition import MAX_VALUES
 from spadework.tables.values import Values
@@ -79,9 +80,9 @@ def _category_words(
 
 
 def _point_words(
-    column: NumberColumn | DateColumn, array: Values, usual: Features
+    column: NumberColumn | DateColumn | TimeColumn, array: Values, usual: Features
 ) -> Iterator[str]:
-    """Set numbers and points in time against ordinary rows that have one."""
+    """Set numbers, dates and times of day against ordinary rows that have one."""
     lost = usual[:, -1] > 0 if column.tells_missing else np.zeros(len(usual), dtype=bool)
     others = usual[~lost]
     ordered = np.sort(others[:, 0])
@@ -95,6 +96,9 @@ def _point_words(
             yield "and missing in all ordinary rows"
         elif isinstance(column, DateColumn):
             odd = _odd_moment(column, row, others)
+            yield odd or _compared(ordered, row[0], "later", "earlier")
+        elif isinstance(column, TimeColumn):
+            odd = _odd_hour(row[0], others[:, 0])
             yield odd or _compared(ordered, row[0], "later", "earlier")
         else:
             yield _compared(ordered, row[0], "higher", "lower")
@@ -130,12 +134,17 @@ def _is_one_of_two(ordered: NDArray[np.float32], value: np.float32) -> bool:
 
 def _odd_moment(column: DateColumn, row: NDArray[np.float32], others: Features) -> str:
     """Say that a time of day or a weekday is odd, if it is."""
-    if column.tells_hour:
-        apart = np.abs(others[:, 2] - row[2])
-        near = float((np.minimum(apart, 24 - apart) <= 1).mean())
-        if near < ODD_SHARE:
-            return f"with {in_rows(near)} within an hour of that time of day"
+    odd = _odd_hour(row[2], others[:, 2]) if column.tells_hour else ""
     same = float((others[:, 1] == row[1]).mean())
-    return (
-        f"a {_WEEKDAYS[int(row[1])]}, as in {in_rows(same)}" if same < ODD_SHARE else ""
-    )
+    if odd or same >= ODD_SHARE:
+        return odd
+    return f"a {_WEEKDAYS[int(row[1])]}, as in {in_rows(same)}"
+
+
+def _odd_hour(hour: np.float32, others: NDArray[np.float32]) -> str:
+    """Say that a time of day is odd, if it is."""
+    apart = np.abs(others - hour)
+    near = float((np.minimum(apart, 24 - apart) <= 1).mean())
+    if near >= ODD_SHARE:
+        return ""
+    return f"with {in_rows(near)} within an hour of that time of day"
