@@ -229,7 +229,7 @@ def _middle_words(
 ) -> str:
     """Set the middle of two sets of values, each (n_rows,), side by side."""
     if isinstance(column, DateColumn):
-        days = [float(np.median(rows) + column.origin) for rows in (first, second)]
+        days = [float(np.median(rows)) + column.origin for rows in (first, second)]
         with_time = column.tells_hour and len({day // 1 for day in days}) == 1
         shown = [show_day(day, with_time=with_time) for day in days]
         return "median " + " against ".join(shown)
