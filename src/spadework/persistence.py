@@ -112,7 +112,7 @@ def save(model: "SPADE | TableModel | ImageSPADE", path: str | os.PathLike[str])
         )
     check_is_fitted(_detector_of(model))
     target = Path(path)
-    _refuse_to_replace(target)
+    refuse_other_file(target)
     arrays: Arrays = {}
     header = {
         "format_version": FORMAT_VERSION,
@@ -370,7 +370,7 @@ def _digest(header: str, arrays: Arrays) -> str:
     return digest.hexdigest()
 
 
-def _refuse_to_replace(target: Path) -> None:
+def refuse_other_file(target: Path) -> None:
     """Raise unless the place is free or holds a spadework model."""
     if not target.parent.is_dir():
         raise ModelFileError(f"there is no folder {target.parent}; make it first")

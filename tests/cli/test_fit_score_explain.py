@@ -264,6 +264,15 @@ def test_fit_leaves_a_model_as_it_is_unless_forced(place):
     assert (place / "model" / "model.spade").read_bytes() == before
 
 
+def test_fit_does_not_begin_where_another_file_would_be_replaced(folder):
+    (folder / "other").mkdir()
+    (folder / "other" / "model.spade").write_text("notes")
+    done = run("fit", "payments.csv", *FIT, "-o", "other", "--force", cwd=folder)
+    assert_refused(done, "is not a spadework model")
+    assert "rows:" not in done.stdout + done.stderr
+    assert (folder / "other" / "model.spade").read_text() == "notes"
+
+
 def test_fit_refuses_a_map_that_is_none(folder):
     done = run(
         "fit", "payments.csv", "-l", "status", "--map", "fraud", "-o", "m", cwd=folder

@@ -372,6 +372,12 @@ def test_a_folder_is_refused(tmp_path):
         read_table(tmp_path)
 
 
+def test_a_pipe_is_refused_with_the_way_it_can_be_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="is a pipe; read it from standard input"):
+        read_table(tmp_path / "pipe")
+
+
 def test_frames_with_two_columns_of_one_name_are_refused():
     for frame in (
         pd.DataFrame([[1, 2]], columns=["a", "a"]),

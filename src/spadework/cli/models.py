@@ -71,6 +71,10 @@ def new_folder(folder: Path, *, force: bool) -> Path:
     if not above.is_dir():
         raise InputError(f"{above} is a file; no folder for the model can be made in it")
     refuse_to_replace(target, force=force)
+    if target.exists():
+        from spadework.persistence import refuse_other_file
+
+        refuse_other_file(target)
     return target
 
 

@@ -32,6 +32,8 @@ _BUFFER_BYTES = 1 << 18
 @contextmanager
 def open_file(path: Path, wanted: Wanted) -> Iterator[Batches]:
     """Open a file by its suffix; what it holds must stay the same meanwhile."""
+    if path.is_fifo():
+        raise DataError(f"{path} is a pipe; read it from standard input, named '-'")
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise DataError(f"{path} {what}. Name a file, or a glob such as 'data/*.csv'")
