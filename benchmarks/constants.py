@@ -26,7 +26,7 @@ from spadework.benchmark.measurement import sample_rows
 from spadework.benchmark.report.summary import SUMMARIZED
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES
-from spadework.core import boosting, neighbours, pseudo_labels, scaling, trust
+from spadework.core import boosting, neighbours, pseudo_labels, scaling, trust, weighing
 from spadework.learners import (
     blend,
     boosted,
@@ -74,11 +74,11 @@ def moved_constants() -> Iterator[Moved]:
         left = 1 - scaling.MOST_ROWS  # a share of nearly all
         yield Moved(scaling.__name__, "MOST_ROWS", 1 - factor * left)
         for module, name in (
-            (trust, "ONE_CLASS_SHARE"),
-            (trust, "CONFIRMED"),
-            (trust, "UNJUDGED_SHARE"),
-            (trust, "LEAST_SURE"),
-            (trust, "MOST_SURE"),
+            (weighing, "ONE_CLASS_SHARE"),
+            (weighing, "CONFIRMED"),
+            (weighing, "UNJUDGED_SHARE"),
+            (weighing, "LEAST_SURE"),
+            (weighing, "MOST_SURE"),
             (blend, "NEGLIGIBLE"),
             (scaling, "LIMIT"),
             (readings, "WIDE"),
@@ -99,7 +99,7 @@ def moved_constants() -> Iterator[Moved]:
             (boosting, "N_TRIED"),
             (boosting, "PENALTY"),
             (companions, "MANY_PUT_RIGHT"),
-            (trust, "ODDEST"),
+            (weighing, "ODDEST"),
             (forest, "MUCH"),
             (forest, "MAX_WHOLE_TREES"),
             (oddness, "MIN_NORMALS"),

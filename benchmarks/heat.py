@@ -20,7 +20,7 @@ from spadework.benchmark.image_datasets import LabeledImages
 from spadework.benchmark.photo_tables import TRAIN_SHARE
 from spadework.benchmark.scenarios import LabeledTable, new_types
 from spadework.benchmark.tables import PHOTO_SHARE
-from spadework.core.trust import auc
+from spadework.core.weighing import auc
 from spadework.errors import InputError
 from spadework.images.detector import ImageSPADE
 from spadework.images.pretrained import PATCHES, PretrainedLearner

@@ -11,16 +11,18 @@ from sklearn.metrics import roc_auc_score
 from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
-    CONFIRMED,
     LABELS,
-    LEAST_SURE,
     NEGLIGIBLE,
     ONE_CLASS,
-    ONE_CLASS_SHARE,
     PSEUDO,
     READINGS,
-    UNJUDGED_SHARE,
     UNLIKE_NORMAL,
+)
+from spadework.core.weighing import (
+    CONFIRMED,
+    LEAST_SURE,
+    ONE_CLASS_SHARE,
+    UNJUDGED_SHARE,
     auc,
     oddest,
     weigh_readings,

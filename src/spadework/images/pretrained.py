@@ -20,7 +20,8 @@ from spadework.core.copies import CopiedByFields
 from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
-from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO, weigh_readings
+from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
+from spadework.core.weighing import weigh_readings
 from spadework.errors import InputError
 from spadework.images.backbone import SEEN_WIDTH, Weights, restore_backbone
 from spadework.images.contract import Floats, Labels, PixelLearnt, Pixels, check_pixels

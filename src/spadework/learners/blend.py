@@ -15,7 +15,8 @@ from spadework.core.masks import LeafMasks
 from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.symmetric import as_symmetric
 from spadework.core.trees import FlatForest
-from spadework.core.trust import NEGLIGIBLE, Trust, oddest, weigh_readings
+from spadework.core.trust import NEGLIGIBLE, Trust
+from spadework.core.weighing import oddest, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
 from spadework.learners.contract import Floats, GrownReading, Scaler, Scorer

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.scaling import PrincipalScaler
-from spadework.core.trust import AS_NORMAL, LABELS, auc
+from spadework.core.trust import AS_NORMAL, LABELS
+from spadework.core.weighing import auc
 from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import blend_readings
 from spadework.learners.boosted import fit_boosted
