@@ -74,6 +74,8 @@ def test_a_category_whose_shares_moved_is_named_with_its_value():
     [
         ([1.0, 2.5, 3.0], [2.0, 2.5, 7.5], "mean 2.16667 against 4"),
         ([1.0, 2.5, 3.0], [2.0, 4.5, 7.5], "median 2.5 against 4.5"),
+        ([1.0, 2.5, 3.0], [None] * 3, "mean 2.16667 against 2.5 in all rows"),
+        ([1.0, 2.5, 3.0, None], [3.0, None, None], "missing: 25.0% against 66.7%"),
         ([True, True, False], [False] * 3, "true or 1: 66.7% against 0.0%"),
         (
             [dt.date(2024, 3, d) for d in (1, 2, 3)],

@@ -218,10 +218,22 @@ def _compare_column(
     """Compare the features of one column."""
     if isinstance(column, CategoryColumn):
         return _compare_category(column, first, second, level)
-    test: Any = ks_2samp(first[:, 0], second[:, 0])
-    distance, p_value = float(test.statistic), float(test.pvalue)
-    words = _middle_words(column, first[:, 0], second[:, 0])
+    values, lost = _distance(first[:, 0], second[:, 0]), (0.0, 1.0)
+    if column.tells_missing:
+        lost = _distance(first[:, -1], second[:, -1])
+    if lost[0] > values[0]:
+        distance, p_value = lost
+        words = f"missing: {first[:, -1].mean():.1%} against {second[:, -1].mean():.1%}"
+    else:
+        distance, p_value = values
+        words = _middle_words(column, first[:, 0], second[:, 0])
     return ColumnDifference(column.name, distance, p_value, p_value < level, words)
+
+
+def _distance(first: Rows, second: Rows) -> tuple[float, float]:
+    """Distance of Kolmogorov and Smirnov of two sets of values, and its p-value."""
+    test: Any = ks_2samp(first, second)
+    return float(test.statistic), float(test.pvalue)
 
 
 def _middle_words(
@@ -240,7 +252,9 @@ def _middle_words(
         return f"true or 1: {first.mean():.1%} against {second.mean():.1%}"
     what = "median" if np.median(first) != np.median(second) else "mean"
     middles = (getattr(np, what)(rows) + column.offset for rows in (first, second))
-    return f"{what} " + " against ".join(f"{float(each):,.6g}" for each in middles)
+    one_value = " in all rows" * bool(np.ptp(second) == 0 < np.ptp(first))
+    shown = " against ".join(f"{float(each):,.6g}" for each in middles)
+    return f"{what} {shown}{one_value}"
 
 
 def _compare_category(
