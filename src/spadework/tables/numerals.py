@@ -56,13 +56,17 @@ def to_numbers(
 ) -> NDArray[np.float64]:
     """Return values as float64, NaN where there is no number; (n_rows,).
 
-    Of what means ``missing``, only text is looked for; `blank_numbers` does the rest.
+    Lengths of time are numbers of seconds. Of what means ``missing``, only text is looked
+    for; `blank_numbers` does the rest.
     """
     array = simple(array)
     if pa.types.is_boolean(array.type):
         array = array.cast(TEXT if missing else pa.int8())
     if is_text(array.type):
         array = _parse_numbers(plain(array, missing), notation)
+    if pa.types.is_duration(array.type):
+        ticks = array.cast(pa.duration("us"), safe=False).cast(pa.int64())
+        array = pc.divide(ticks.cast(pa.float64()), 1e6)
     values = array.cast(pa.float64(), safe=False)
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 

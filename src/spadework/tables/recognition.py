@@ -101,7 +101,7 @@ def fit_column(
         return _fit_category(name, array, missing)
     if pa.types.is_time(kind):
         return _fit_time(name, array, missing)
-    if pa.types.is_temporal(kind):
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _fit_date(name, array, missing)
     if is_text(kind):
         return _fit_text(name, array, n_distinct, missing)
@@ -122,7 +122,7 @@ def _blank(column: Values, missing: Sequence[str]) -> pa.Array:
         return array
     if pa.types.is_time(array.type):
         lost = np.isnan(to_hours(array, missing))
-    elif pa.types.is_temporal(array.type):
+    elif pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
         lost = np.isnan(to_days(array, missing))
     else:
         values = to_numbers(array, missing=missing)
@@ -140,6 +140,7 @@ def _is_plain(kind: pa.DataType) -> bool:
         or pa.types.is_date(kind)
         or pa.types.is_time(kind)
         or pa.types.is_timestamp(kind)
+        or pa.types.is_duration(kind)
         or is_text(kind)
     )
 
