@@ -79,6 +79,15 @@ def test_commas_part_thousands_if_some_number_shows_it(sure):
         column.encode(pa.array(["2,5"]))
 
 
+@pytest.mark.parametrize("small", ["0,125", "-0,500", "0,001"])
+def test_a_comma_behind_a_zero_never_parts_thousands(small):
+    column = fit([f"{value:,.2f}" for value in NUMBERS])
+    with pytest.raises(pa.ArrowInvalid, match=f"'{small}' is not written as in training"):
+        column.read(pa.array([small]))
+    with pytest.raises(InputError, match="write all of them in one way"):
+        fit([*(f"0,{i:03}" for i in range(1, N)), "12.5"])
+
+
 def test_commas_that_may_part_thousands_can_be_categories_or_left_out():
     table = pa.table({"x": ["1,234", "12,500"] * 9, "y": [1.5, 2.5] * 9})
     assert isinstance(fit_encoder(table, categories=["x"]).columns[0], CategoryColumn)

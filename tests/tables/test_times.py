@@ -5,7 +5,7 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spadework.errors import InputError
@@ -14,6 +14,7 @@ from spadework.tables.dates import to_hours
 from spadework.tables.encoding import fit_encoder
 
 N = 60
+NUMBERS = [i / 7 for i in range(N)]
 TIMES = [dt.time(i % 24, i % 60) for i in range(N)]
 
 
@@ -24,6 +25,7 @@ def fit(values, **options):
 
 
 @given(st.times())
+@settings(deadline=None)
 def test_a_time_is_the_same_in_every_spelling_and_type(time):
     hours = (time.hour * 60 + time.minute) / 60
     for same in (
@@ -31,6 +33,7 @@ def test_a_time_is_the_same_in_every_spelling_and_type(time):
         pa.array([f"{time:%H:%M}"]),
         pa.array([f" {time.hour}:{time:%M}:00.000 "]),
         pa.array([f"{time:%I:%M %p}"]),
+        pa.array([f"{time:%I:%M\u202f%p}"]),
         pa.array([f"{time:%I:%M:00}{time:%p}".lower()]),
     ):
         np.testing.assert_allclose(to_hours(same), [hours])
@@ -55,13 +58,35 @@ def test_a_stated_time_is_missing_however_it_is_written():
         assert column.is_missing(same).all()
 
 
-@pytest.mark.parametrize("word", ["noon", "24:00", "12:60", "13:00 PM", "2024-03-01"])
+@pytest.mark.parametrize("word", ["noon", "12:60", "13:00 PM", "2024-03-01"])
 def test_what_is_no_time_of_day_is_refused_by_name(word):
     texts = [f"{time:%H:%M}" for time in TIMES]
     with pytest.raises(InputError, match=f"no time of day, such as '{word}' in row 60"):
         fit([*texts, word])
     with pytest.raises(pa.ArrowInvalid, match=f"'{word}' is no time of day such as"):
         fit(texts).encode(pa.array(["08:00", word]))
+
+
+@pytest.mark.parametrize("form", ["{}:15:00", "{}:15", "-{}:15:30.5"])
+def test_lengths_of_time_in_text_are_left_out_and_said(form):
+    table = pa.table(
+        {"x": [form.format(i) for i in range(N)], "y": [0.5, 1.5] * (N // 2)}
+    )
+    (left_out,) = fit_encoder(table).ignored
+    assert left_out.why.startswith("it is like lengths of time")
+
+
+def test_minutes_with_tenths_of_seconds_are_no_times_of_day():
+    laps = [f"{i % 20:02}:{i * 7 % 60:02}.{i % 10}" for i in range(N)] * 4
+    assert isinstance(fit(laps), CategoryColumn)
+    fit(TIMES, missing=["00:00.0"])
+    for wrong in ("01:23.5", "24:00"):
+        with pytest.raises(pa.ArrowInvalid, match=f"'{wrong}' is no time of day"):
+            fit(TIMES).read(pa.array([wrong]))
+
+
+def test_the_last_second_of_a_day_is_shown_as_that():
+    assert fit(TIMES).show(pa.array(["23:59:59.7"])) == ["23:59:59"]
 
 
 def test_numbers_where_times_were_are_refused():

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spadework.errors import InputError
@@ -16,10 +16,10 @@ AMOUNTS = np.round(np.linspace(-2, 45, N) ** 3, 2)
 WRITTEN = {
     "$": lambda v: f"${v:,.2f}".replace("$-", "-$"),
     "US$": lambda v: f"US$ {v:,.2f}",
-    "€": lambda v: f"{v:.2f} €".replace(".", ","),
+    "€": lambda v: f"{v:.2f}\xa0€".replace(".", ","),
     "£": lambda v: f"(£{-v:,.2f})" if v < 0 else f"£{v:,.2f}",
     "¥": lambda v: f" ¥ ({-v:.2f}) " if v < 0 else f" ¥ {v:.2f} ",
-    "%": lambda v: f"{v:.2f}%",
+    "%": lambda v: f"{v:.2f}\u202f%",
 }
 
 
@@ -44,6 +44,7 @@ def test_numbers_with_one_sign_are_numbers(unit):
 
 
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=2, unique=True))
+@settings(deadline=None)
 def test_an_amount_is_read_as_the_number_it_is_made_from(cents):
     texts = [WRITTEN["$"](each / 100) for each in cents]
     np.testing.assert_allclose(read(fit(texts), texts), np.array(cents) / 100)
@@ -73,6 +74,35 @@ def test_a_share_is_never_taken_for_a_percentage():
     with pytest.raises(pa.ArrowInvalid, match="numbers without one may be shares"):
         column.read(pa.array([0.5]))
     assert np.isnan(column.read(pa.array([None], type=pa.float64()))).all()
+
+
+def test_truth_is_no_percentage():
+    column = fit([WRITTEN["%"](value) for value in AMOUNTS])
+    with pytest.raises(pa.ArrowInvalid, match="'true' is not a number with the sign %"):
+        read(column, ["true"])
+
+
+@pytest.mark.parametrize("n_percent", [1, 20])
+def test_a_few_percent_signs_do_not_make_percentages_of_all(n_percent):
+    numbers = [f"{value:.4f}" for value in AMOUNTS]
+    with pytest.raises(InputError, match=f"{n_percent} of its values are no number"):
+        fit([*numbers, *["5%"] * n_percent])
+
+
+def test_points_that_may_part_thousands_of_a_currency_are_refused():
+    with pytest.raises(InputError, match=r"such as '1\.234', whose points may part"):
+        fit(["1.234 €", "999 €", "12.345 €"] * 9)
+
+
+def test_an_amount_beyond_those_of_training_is_read_where_it_is_clear():
+    column = fit([f"${i * 7 % 300}" for i in range(N)])
+    assert read(column, ["$1,234.50", "$1,234,567"]).tolist() == [1234.5, 1234567]
+    with pytest.raises(pa.ArrowInvalid, match=r"'\$1,234' has a mark that no number"):
+        read(column, ["$1,234"])
+
+
+def test_brackets_around_all_values_are_no_losses():
+    assert isinstance(fit(["(1)", "(2)", "(3)"] * 30), CategoryColumn)
 
 
 @pytest.mark.parametrize("form", ["US{}", "{}A", "# {}", "{} kg", "$x{}"])

@@ -171,7 +171,7 @@ def test_very_many_columns_of_two_kinds_do_not_flood_the_screen():
 
 @pytest.mark.parametrize(
     "wrong",
-    ["0000-00-00", "2024-02-30", "2024-02-30 12:00", "2024-03-01 25:00", "2024-3-1"],
+    ["0000-00-00", "2024-02-30", "2024-02-30 12:00", "2024-03-01 25:00", "2024-13-1"],
 )
 def test_an_impossible_date_is_no_date(wrong):
     said = refusal({"at": with_word(DATES, wrong)})

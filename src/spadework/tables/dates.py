@@ -7,21 +7,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.tables.values import TEXT, Values, is_text, pc, plain
+from spadework.tables.values import TEXT, Values, is_text, pc, plain, tidy
 
 YEAR_FIRST, DAY_FIRST, MONTH_FIRST, MONTH_NAMED = "year", "day", "month", "name"
 """What comes first in a date in text; any order will do where the month has a name."""
 
 _DATE = (
     r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
-    r"([T ]([01]\d|2[0-3])(:?[0-5]\d){0,2}(\.\d*)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+    r"([T ]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d+)?)?)?"
+    r"(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?)?$"
 )
 _YEAR_LAST = r"^(\d{1,2})[-./](\d{1,2})[-./](\d{4})"
 _TO_YEAR_FIRST = {DAY_FIRST: r"\3-\2-\1", MONTH_FIRST: r"\3-\1-\2"}
 _AS_IN_ISO = (
     (r"^(\d{4})-(\d)-", r"\1-0\2-"),
     (r"^(\d{4}-\d\d)-(\d)(\D|$)", r"\1-0\2\3"),
-    (r"^([-\d]+), ", r"\1 "),
+    (r"^([-\d]+),? +", r"\1 "),
     (r"^(\S+) (\d):", r"\1 0\2:"),
 )
 _NAMED = (
@@ -38,9 +39,10 @@ _BY_HALF_DAYS = (
     r"^(?P<before>|.* )(?P<hour>0?[1-9]|1[0-2])(?P<rest>(?::[0-5]\d){1,2}(?:\.\d+)?)"
     r" ?(?P<half>[AaPp])\.?[Mm]\.?$"
 )
-_HALF_DAY = r"[AaPp]\.?[Mm]\.?$"
+_HALF_DAY = r":[0-5]\d(\.\d+)? ?[AaPp]\.?[Mm]\.?$"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
-_TIME = r"^([01]?\d|2[0-3])(:[0-5]\d){1,2}(\.\d+)?$"
+_TIME = r"^([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$"
+_LENGTH = r"^-?\d+:[0-5]\d(:[0-5]\d(\.\d+)?)?$"
 _ONE_DIGIT_HOUR = r"^(\d):"
 _FIRST_DAY = "1970-01-01 "
 _DAY, _HOUR, _DAY_LETTERS = 86_400, 3_600, len("2024-03-01")
@@ -89,7 +91,7 @@ def to_hours(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
     """Return times of day as hours since midnight, NaN where missing; (n_rows,)."""
     array = plain(array, missing)
     if is_text(array.type):
-        text = _write_24_hours(pc.utf8_trim_whitespace(array))
+        text = _write_24_hours(tidy(array))
         text = pc.replace_substring_regex(text, _ONE_DIGIT_HOUR, r"0\1:")
         days = to_days(_join("", pa.scalar(_FIRST_DAY, TEXT), text))
         ticks = np.round(days * (1e6 * _DAY))
@@ -114,14 +116,20 @@ def hours_among(texts: Sequence[str]) -> list[float]:
 
 def show_hour(hour: float) -> str:
     """Write a time of day, given as hours since midnight."""
-    return show_day(hour / 24, with_time=True).removeprefix(_FIRST_DAY)
+    second = min(round(hour * _HOUR), _DAY - 1)
+    return show_day(second / _DAY, with_time=True).removeprefix(_FIRST_DAY)
 
 
 def find_no_times(text: pa.Array) -> NDArray[np.bool_]:
     """Tell text that is no time of day, (n_rows,); what is missing is none to tell of."""
-    times = _write_24_hours(pc.utf8_trim_whitespace(text))
+    times = _write_24_hours(tidy(text))
     found = pc.fill_null(pc.match_substring_regex(times, _TIME), True)
     return ~found.to_numpy(zero_copy_only=False)
+
+
+def are_lengths(text: pa.Array) -> bool:
+    """Tell whether all text is like lengths of time, such as 36:15:00."""
+    return pc.all(pc.match_substring_regex(tidy(text), _LENGTH)).as_py()
 
 
 def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> NDArray[np.bool_]:
@@ -152,7 +160,7 @@ def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
 
 def _write_as_iso(text: pa.Array, first: str) -> pa.Array:
     """Write dates as ISO does: 3/31/2025 8:05 PM and Mar 31, 2025 too."""
-    text = _write_24_hours(pc.utf8_trim_whitespace(text))
+    text = _write_24_hours(tidy(text))
     if first == YEAR_FIRST:
         return text
     if first == MONTH_NAMED:

@@ -114,6 +114,11 @@ class NumberColumn:
         if other is None:
             sign = f" with the sign {self.unit}" if self.unit else ""
             raise pa.ArrowInvalid(f"{str(words[0])[:60]!r} is not a number{sign}")
+        if self.decimal == POINT:
+            raise pa.ArrowInvalid(
+                f"{other!r} has a mark that no number in training told the meaning of: "
+                f"it may part thousands or decimals"
+            )
         raise pa.ArrowInvalid(
             f"{other!r} is not written as in training, where decimals came after "
             f"{self.decimal[-1]!r}"

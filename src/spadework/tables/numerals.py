@@ -9,7 +9,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
-from spadework.tables.values import TEXT, Values, is_text, pc, plain, simple, value_type
+from spadework.tables.values import (
+    TEXT,
+    Values,
+    is_text,
+    pc,
+    plain,
+    simple,
+    tidy,
+    value_type,
+)
 
 POINT, COMMA, GROUPED = ".", ",", ",."
 """What parts the decimals of a number in text: a point; a comma, maybe with groups before
@@ -18,13 +27,17 @@ it; a point for sure, so that commas before it part groups."""
 PERCENT = "%"
 
 _NUMBER = {
-    POINT: r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$",
-    COMMA: r"^[+-]?((\d{1,3}([. \x{a0}\x{202f}]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
-    GROUPED: r"^[+-]?(((\d{1,3}(,\d{3})+|\d+)\.?\d*|\.\d+)([eE][+-]?\d+)?"
+    POINT: r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?)"
+    r"|[1-9]\d{0,2}(,\d{3})+\.\d+|[1-9]\d{0,2}(,\d{3}){2,})$",
+    COMMA: r"^[+-]?(([1-9]\d{0,2}([. ]\d{3})+|\d+)(,\d*)?|,\d+)([eE][+-]?\d+)?$",
+    GROUPED: r"^[+-]?((([1-9]\d{0,2}(,\d{3})+|\d+)\.?\d*|\.\d+)([eE][+-]?\d+)?"
     r"|(?i:inf(inity)?))$",
 }
-_GROUP_MARKS = r"[. \x{a0}\x{202f}]"
-_GROUPS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
+_GROUP_MARKS = r"[. ]"
+_GROUPS = {
+    COMMA: r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
+    POINT: r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$",
+}
 _SURELY_POINT = r"\.(\d{1,2}|\d{4,})$|,\d{3}\.\d|\d,\d{3},\d{3}"
 _IN_BRACKETS = r"^\((.*)\)$"
 _UNIT = (
@@ -98,14 +111,19 @@ def find_words(
 
 def find_notation(name: str, known: pa.Array, least_share: float) -> Notation | None:
     """Return how numbers in text are written, None if it is not numbers."""
-    unit = _find_unit(known)
+    known = tidy(known)
+    if pc.all(pc.starts_with(known, "(")).as_py():
+        return None  # a loss in brackets stands among gains
+    unit = _find_unit(known, least_share)
     bare = _without_unit(known, unit)
     by_point = GROUPED if _surely_has_points(bare) else POINT
     numbers = {mark: to_numbers(bare, Notation(mark)) for mark in (by_point, COMMA)}
     are_numbers = {mark: np.isfinite(values) for mark, values in numbers.items()}
     decimal = max(are_numbers, key=lambda each: are_numbers[each].mean())
     if by_point == POINT:
-        _refuse_groups(name, bare, are_numbers[POINT].mean(), least_share)
+        _refuse_groups(name, bare, COMMA, are_numbers[POINT].mean(), least_share)
+        if unit not in ("", PERCENT):
+            _refuse_groups(name, bare, POINT, are_numbers[POINT].mean(), least_share)
     if (are_numbers[by_point] | are_numbers[COMMA]).mean() < least_share:
         return None
     words = known.filter(pa.array(np.isnan(numbers[decimal])))
@@ -127,16 +145,18 @@ def find_other_decimal(words: pa.Array, notation: Notation) -> str | None:
     return str(numbers[0])[:60] if len(numbers) else None
 
 
-def _find_unit(text: pa.Array) -> str:
-    """Return the sign that most values have, if any has one."""
+def _find_unit(text: pa.Array, least_share: float) -> str:
+    """Return the sign that most values have, a percent sign only if enough have it."""
     signs = [
         pc.extract_regex(text, pattern).flatten()[0].drop_null() for pattern in _UNIT
     ]
     counted = pc.value_counts(pa.concat_arrays(signs))
     if not len(counted):
         return ""
-    place = int(np.argmax(counted.field("counts")))
-    return counted.field("values")[place].as_py()
+    counts = np.asarray(counted.field("counts"))
+    unit = counted.field("values")[int(counts.argmax())].as_py()
+    too_few = counts.max() < least_share * len(text)
+    return "" if unit == PERCENT and too_few else unit
 
 
 def _without_unit(text: pa.Array, unit: str) -> pa.Array:
@@ -144,7 +164,7 @@ def _without_unit(text: pa.Array, unit: str) -> pa.Array:
 
     A number without a percent sign may be a share, and becomes null where others have it.
     """
-    text = _without_brackets(pc.utf8_trim_whitespace(text))
+    text = _without_brackets(tidy(text))
     if not unit:
         return text
     if unit == PERCENT:
@@ -160,19 +180,19 @@ def _surely_has_points(text: pa.Array) -> bool:
 
 
 def _refuse_groups(
-    name: str, known: pa.Array, share_without: float, least_share: float
+    name: str, known: pa.Array, mark: str, share_without: float, least_share: float
 ) -> None:
-    """Refuse numbers whose commas may part thousands."""
-    with_comma = known.filter(pc.match_substring(known, COMMA))
-    share = len(with_comma) / len(known)
+    """Refuse numbers whose commas, or points, may part thousands."""
+    with_mark = known.filter(pc.match_substring(known, mark))
+    share = len(with_mark) / len(known)
     if not share or share + share_without < least_share:
         return
-    if pc.all(pc.match_substring_regex(with_comma, _GROUPS)).as_py():
-        shown = str(with_comma[0])[:60]
+    if pc.all(pc.match_substring_regex(with_mark, _GROUPS[mark])).as_py():
+        shown, marks = str(with_mark[0])[:60], {COMMA: "commas", POINT: "points"}[mark]
         raise InputError(
-            f"column {name} holds numbers such as {shown!r}, whose commas "
-            f"may part thousands or decimals; write them with a decimal point and no "
-            f"separators, or leave the column out"
+            f"column {name} holds numbers such as {shown!r}, whose {marks} may part "
+            f"thousands or decimals; write them with a decimal point, such as 1234.00, "
+            f"and no separators, or leave the column out"
         )
 
 
@@ -190,7 +210,7 @@ def _match_numbers(text: pa.Array, notation: Notation) -> pa.Array:
     if decimal == COMMA:
         numbers = pc.replace_substring_regex(numbers, _GROUP_MARKS, "")
         numbers = pc.replace_substring(numbers, COMMA, POINT)
-    elif decimal == GROUPED:
+    else:
         numbers = pc.replace_substring(numbers, ",", "")
     return numbers.cast(pa.float64())
 
@@ -198,7 +218,7 @@ def _match_numbers(text: pa.Array, notation: Notation) -> pa.Array:
 def _parse_numbers(text: pa.Array, notation: Notation) -> pa.Array:
     """Read text as numbers, "true" and "false" as 1 and 0, all else as null."""
     numbers = _match_numbers(text, notation)
-    if numbers.null_count == text.null_count:
+    if numbers.null_count == text.null_count or notation.unit:
         return numbers
     truth = pa.array(["false", "true"], type=TEXT)
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(text))

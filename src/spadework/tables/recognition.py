@@ -20,6 +20,7 @@ from spadework.tables.dates import (
     MONTH_FIRST,
     MONTH_NAMED,
     YEAR_FIRST,
+    are_lengths,
     find_no_dates,
     find_no_times,
     to_days,
@@ -245,15 +246,20 @@ def _fit_text(
     notation = find_notation(name, known, share)
     if notation is not None:
         return _fit_number(name, array, n_distinct, missing, notation)
-    for first in (YEAR_FIRST, MONTH_NAMED):
-        no_dates = find_no_dates(known, first)
-        if not no_dates.any():
-            return _fit_date(name, array, missing, first)
-        if 1 - no_dates.mean() >= share:
-            return _mixed_text(name, "date", array, no_dates)
+    no_dates = find_no_dates(known)
+    if not no_dates.any():
+        return _fit_date(name, array, missing)
+    no_dates = find_no_dates(known, MONTH_NAMED)
+    if not no_dates.any():
+        return _fit_date(name, array, missing, MONTH_NAMED)
+    if 1 - no_dates.mean() >= share:
+        return _mixed_text(name, "date", array, no_dates)
     no_times = find_no_times(known)
     if not no_times.any():
         return _fit_time(name, array, missing)
+    if are_lengths(known):
+        why = "it is like lengths of time; write them as numbers, such as seconds"
+        return Ignored(name, why)
     if 1 - no_times.mean() >= share:
         return _mixed_text(name, "time of day", array, no_times)
     if pc.mean(pc.match_substring_regex(known, _DAY_IN_FRONT)).as_py() >= share:

@@ -49,6 +49,13 @@ def plain(array: Values, missing: Sequence[str] = ()) -> pa.Array:
     return array
 
 
+def tidy(text: pa.Array) -> pa.Array:
+    """Return text without spaces around it, with plain spaces between."""
+    for space in ("\u00a0", "\u202f"):
+        text = pc.replace_substring(text, space, " ")
+    return pc.utf8_trim_whitespace(text)
+
+
 def simple(array: Values) -> pa.Array:
     """Return values in one array: no dictionary or extension, and one type of text."""
     kind = value_type(array.type)
