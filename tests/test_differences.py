@@ -46,6 +46,16 @@ def encode(*tables):
     return encoder, *(encoder.encode(table) for table in tables)
 
 
+@pytest.mark.filterwarnings("error")
+def test_values_that_are_seldom_missing_are_compared_without_a_warning():
+    rng = np.random.default_rng(0)
+    first, second = (
+        pa.table({"x": pa.array(rng.normal(size=5_000), mask=rng.random(5_000) < 0.01)})
+        for _ in range(2)
+    )
+    compare_rows(*encode(first, second))
+
+
 def test_rows_from_one_source_do_not_differ():
     found = compare_rows(*encode(made_table(800, 0), made_table(800, 1)))
     assert found.auc < 0.6

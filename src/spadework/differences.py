@@ -232,7 +232,7 @@ def _compare_column(
 
 def _distance(first: Rows, second: Rows) -> tuple[float, float]:
     """Distance of Kolmogorov and Smirnov of two sets of values, and its p-value."""
-    test: Any = ks_2samp(first, second)
+    test: Any = ks_2samp(first, second, method="asymp")
     return float(test.statistic), float(test.pvalue)
 
 

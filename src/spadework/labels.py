@@ -275,7 +275,7 @@ def _unknown_message(unknown: list[Any]) -> str:
     return (
         f"unknown label value {_shown(unknown)}: expected 1 (anomaly), 0 (normal), "
         f"-1 or missing (unlabeled). Name your values with label_map, "
-        f"for example {{{first!r}: 1, ...}}"
+        f"for example {{{first!r}: -1, ...}} if that one means unlabeled"
     )
 
 
