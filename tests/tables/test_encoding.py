@@ -174,6 +174,10 @@ MARCH = [dt.datetime(2025, 3, 1, 8) + dt.timedelta(days=i) for i in range(31)]
         ("{0.day}. {0:%B} {0.year} 08:30", "name"),
         ("{0:%b} {0.day:2} {0.year}  8:30AM", "name"),
         ("{0.year}-{0.month}-{0.day} 8:30", "name"),
+        ("{0:%Y/%m/%d} 08:30", "name"),
+        ("{0:%Y-%m-%d} 08:30:00,000", "name"),
+        ("{0:%Y-%m-%d} 08:30:00 UTC", "name"),
+        ("{0:%Y-%m-%d} 09:30:00 +0100", "name"),
     ],
 )
 def test_dates_are_read_in_the_order_and_the_spelling_of_their_column(form, first):

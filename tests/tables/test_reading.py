@@ -372,6 +372,13 @@ def test_a_folder_is_refused(tmp_path):
         read_table(tmp_path)
 
 
+def test_hexadecimal_codes_are_text(tmp_path):
+    (tmp_path / "a.csv").write_text("code,n\n" + "0x0,1\n 0xC000006D,2\n" * 30)
+    table = read_table(tmp_path / "a.csv")
+    assert table.column("code").to_pylist()[:2] == ["0x0", " 0xC000006D"]
+    assert table.schema.field("n").type == pa.int64()
+
+
 def test_a_pipe_is_refused_with_the_way_it_can_be_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="is a pipe; read it from standard input"):

@@ -101,6 +101,12 @@ def test_an_amount_beyond_those_of_training_is_read_where_it_is_clear():
         read(column, ["$1,234"])
 
 
+def test_a_minus_may_stand_behind_its_number():
+    texts = [f"{abs(v):.2f}{'-' if v < 0 else ''}".replace(".", ",") for v in AMOUNTS]
+    np.testing.assert_allclose(read(fit(texts), texts), AMOUNTS)
+    assert isinstance(fit(["1-", "2-", "3-"] * 30), CategoryColumn)
+
+
 def test_brackets_around_all_values_are_no_losses():
     assert isinstance(fit(["(1)", "(2)", "(3)"] * 30), CategoryColumn)
 

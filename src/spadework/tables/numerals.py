@@ -40,6 +40,7 @@ _GROUPS = {
 }
 _SURELY_POINT = r"\.(\d{1,2}|\d{4,})$|,\d{3}\.\d|\d,\d{3},\d{3}"
 _IN_BRACKETS = r"^\((.*)\)$"
+_MINUS_BEHIND = r"^([\d.,]+)-$"
 _UNIT = (
     r"^[-+(]*\s*(?P<front>[A-Z]{0,3}\p{Sc})\s*[-+(]?[\d.,]",
     r"[\d.,]\s*(?P<behind>\p{Sc}|%)\)?$",
@@ -112,8 +113,9 @@ def find_words(
 def find_notation(name: str, known: pa.Array, least_share: float) -> Notation | None:
     """Return how numbers in text are written, None if it is not numbers."""
     known = tidy(known)
-    if pc.all(pc.starts_with(known, "(")).as_py():
-        return None  # a loss in brackets stands among gains
+    losses = pc.or_(pc.starts_with(known, "("), pc.ends_with(known, "-"))
+    if pc.all(losses).as_py():
+        return None  # losses stand among gains
     unit = _find_unit(known, least_share)
     bare = _without_unit(known, unit)
     by_point = GROUPED if _surely_has_points(bare) else POINT
@@ -197,10 +199,12 @@ def _refuse_groups(
 
 
 def _without_brackets(text: pa.Array) -> pa.Array:
-    """Write what is in brackets, as losses are, with a minus."""
-    if not pc.any(pc.starts_with(text, "(")).as_py():
-        return text
-    return pc.replace_substring_regex(text, _IN_BRACKETS, r"-\1")
+    """Write losses, in brackets or with a minus behind, with a minus in front."""
+    if pc.any(pc.starts_with(text, "(")).as_py():
+        text = pc.replace_substring_regex(text, _IN_BRACKETS, r"-\1")
+    if pc.any(pc.ends_with(text, "-")).as_py():
+        text = pc.replace_substring_regex(text, _MINUS_BEHIND, r"-\1")
+    return text
 
 
 def _match_numbers(text: pa.Array, notation: Notation) -> pa.Array:

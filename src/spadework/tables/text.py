@@ -31,6 +31,7 @@ _CONVERSION = re.compile(
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?[\d.]*,\d+")
 _QUOTED = re.compile(r'"[^"]*"')
+_HEX = re.compile(r"\s*[+-]?0[xX][0-9a-fA-F]+\s*")
 
 
 class MixedTypesError(DataError):
@@ -74,7 +75,7 @@ def open_text(
                 delimiter=header.delimiter, newlines_in_values=True
             ),
             convert_options=pa_csv.ConvertOptions(
-                column_types=dict(wanted.types),
+                column_types={**header.hex_columns(peeked.start), **wanted.types},
                 include_columns=wanted.pick(header.names),
                 null_values=MISSING_WORDS,
                 strings_can_be_null=False,  # a word such as NA may be a name
@@ -146,6 +147,22 @@ class _Header(NamedTuple):
         if "\ufffd" in "".join(names):
             raise _not_utf8(name)
         return cls(names, delimiter)
+
+    def hex_columns(self, start: bytes) -> dict[str, pa.DataType]:
+        """Return text as the type of columns with codes such as 0x1F in the first rows.
+
+        The reader of text files would take them for numbers.
+        """
+        if b"0x" not in start.lower():
+            return {}
+        lines = StringIO(start.decode("utf-8-sig", errors="replace"), newline="")
+        found: dict[str, pa.DataType] = {}
+        with suppress(csv.Error):
+            for row in csv.reader(lines, delimiter=self.delimiter):
+                for name, cell in zip(self.names, row, strict=False):
+                    if _HEX.fullmatch(cell):
+                        found[name] = pa.string()
+        return found
 
     def refuse_values(self, name: str) -> None:
         """Refuse a first line of values: some come twice, and numbers are among them."""
