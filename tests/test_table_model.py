@@ -88,6 +88,21 @@ def test_every_source_of_the_same_rows_has_the_same_scores(tmp_path):
         assert columns_of(fitted().score(source)) == expected
 
 
+def test_a_model_is_shown_in_a_line():
+    shown = repr(fitted())
+    assert shown.startswith(
+        f"TableModel(fitted on {payments().num_rows:,} rows, label 's"
+    )
+    assert "number" in shown
+    assert len(shown) < 200
+
+
+def test_labels_themselves_are_refused_where_their_column_is_to_be_named():
+    labels = payments().column("status").to_pandas()
+    with pytest.raises(InputError, match="must be the name of a column; got Series"):
+        fit_table(payments(), label=labels)
+
+
 def test_no_rows_have_no_scores():
     found = fitted().score(payments().slice(0, 0))
     assert found.num_rows == 0

@@ -192,6 +192,11 @@ def plan_table(
     keys = list(dict.fromkeys(keys))
     _refuse_result_names(keys)
     stay_text = dict.fromkeys([*categories, *keys], pa.string())
+    if not isinstance(label, str):
+        raise InputError(
+            f"label must be the name of a column; got {type(label).__name__}. Put the "
+            f"labels into the table as a column, and give its name"
+        )
     source, unlabeled = map(hold_input, (source, unlabeled))
     table = read_table(source, query=query, types=stay_text)
     if not table.num_rows:

@@ -103,6 +103,13 @@ class TableModel:
     n_rows: int
     reference: Reference
 
+    def __repr__(self) -> str:
+        columns = (f"{len(names)} {role}" for role, names in self.encoder.roles.items())
+        return (
+            f"TableModel(fitted on {self.n_rows:,} rows, label {self.label!r}, "
+            f"columns: {', '.join(columns)}, {len(self.encoder.ignored)} left out)"
+        )
+
     def __post_init__(self) -> None:
         widths = {
             len(self.encoder.features),
