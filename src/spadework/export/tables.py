@@ -2,8 +2,7 @@
 
 Numbers come as doubles (NaN where missing), categories as text (empty where missing),
 dates as days since 1970 and times of day as hours since midnight, in doubles (NaN where
-missing). What a user said means missing
-may come as it is.
+missing). What a user said means missing may come as it is.
 """
 
 from typing import Any

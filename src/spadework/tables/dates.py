@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from spadework.tables.values import TEXT, Values, is_text, pc, plain, tidy
 
 YEAR_FIRST, DAY_FIRST, MONTH_FIRST, MONTH_NAMED = "year", "day", "month", "name"
-"""What comes first in a date in text; any order will do where the month has a name."""
+"""What comes first in a date in text; the last stands for dates that are clear in any
+order, as where the month has a name."""
 
 _DATE = (
     r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
@@ -60,7 +61,7 @@ def to_days(
     kind = array.type
     if is_text(kind):
         array = _parse_dates(_write_as_iso(array, first))
-    elif not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+    elif not is_date(kind):
         if array.null_count < len(array):
             raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
     elif pa.types.is_timestamp(kind) and kind.tz:
@@ -73,6 +74,11 @@ def to_days(
     if not missing:
         return days
     return np.where(np.isin(days, days_among(missing, first)), np.nan, days)
+
+
+def is_date(kind: pa.DataType) -> bool:
+    """Tell the Arrow types of points in time."""
+    return pa.types.is_date(kind) or pa.types.is_timestamp(kind)
 
 
 def days_among(texts: Sequence[str], first: str) -> list[float]:
@@ -209,7 +215,6 @@ def _join(mark: str, *parts: pa.Array) -> pa.Array:
 
 def _parse_dates(text: pa.Array) -> pa.Array:
     """Read ISO text as points in time, those with a zone in UTC."""
-    text = pc.utf8_trim_whitespace(text)
     text = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
     zoned = pc.match_substring_regex(text, _ZONE)
     in_utc = pc.if_else(zoned, text, None).cast(pa.timestamp("us", "UTC"))

@@ -23,6 +23,7 @@ from spadework.tables.dates import (
     are_lengths,
     find_no_dates,
     find_no_times,
+    is_date,
     to_days,
     to_hours,
 )
@@ -102,7 +103,7 @@ def fit_column(
         return _fit_category(name, array, missing)
     if pa.types.is_time(kind):
         return _fit_time(name, array, missing)
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    if is_date(kind):
         return _fit_date(name, array, missing)
     if is_text(kind):
         return _fit_text(name, array, n_distinct, missing)
@@ -123,7 +124,7 @@ def _blank(column: Values, missing: Sequence[str]) -> pa.Array:
         return array
     if pa.types.is_time(array.type):
         lost = np.isnan(to_hours(array, missing))
-    elif pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
+    elif is_date(array.type):
         lost = np.isnan(to_days(array, missing))
     else:
         values = to_numbers(array, missing=missing)
@@ -138,9 +139,8 @@ def _is_plain(kind: pa.DataType) -> bool:
         or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_decimal(kind)
-        or pa.types.is_date(kind)
+        or is_date(kind)
         or pa.types.is_time(kind)
-        or pa.types.is_timestamp(kind)
         or pa.types.is_duration(kind)
         or is_text(kind)
     )
