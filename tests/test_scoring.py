@@ -66,7 +66,7 @@ def test_every_row_is_written_in_order_with_its_key(name, csv, out, monkeypatch)
     assert found.column_names == expected.column_names
     assert found.to_pylist() == expected.to_pylist()
     n_anomalies = sum(expected.column("anomaly").to_pylist())
-    assert counts == (300, n_anomalies, 300)
+    assert counts[:3] == (300, n_anomalies, 300)
     assert 0 < n_anomalies < 300
 
 
@@ -122,7 +122,7 @@ def test_only_anomalies_are_written_when_asked(csv, out, monkeypatch):
     counts = score_table(fitted(), csv, out, only_anomalies=True)
     called = [row for row in everything if row["anomaly"]]
     assert reading.read_table(out).to_pylist() == called
-    assert counts == (300, len(called), len(called))
+    assert counts[:3] == (300, len(called), len(called))
 
 
 def test_where_no_row_is_anomalous_the_output_has_column_names_only(out):
@@ -130,7 +130,7 @@ def test_where_no_row_is_anomalous_the_output_has_column_names_only(out):
     calls = fitted().score(table).column("anomaly").to_numpy()
     ordinary = table.filter(pa.array(calls == 0))
     counts = score_table(fitted(), ordinary, out, only_anomalies=True)
-    assert counts == (ordinary.num_rows, 0, 0)
+    assert counts[:3] == (ordinary.num_rows, 0, 0)
     assert out.read_text().split() == ['"id","anomaly_score","probability","anomaly"']
 
 

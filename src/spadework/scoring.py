@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
 from spadework.files import check_place, open_whole, refuse_to_replace
+from spadework.lost_columns import ColumnWatch, LostColumn, warn_of_lost
 from spadework.progress import progress
 from spadework.table_model import ANOMALY, SCORE, TableModel
 from spadework.tables.reading import STDIN, open_table
@@ -27,11 +28,12 @@ pc: Any = pyarrow.compute
 
 
 class Counts(NamedTuple):
-    """Rows that were read, called anomalous, and written."""
+    """Rows that were read, called anomalous, and written; columns that say nothing."""
 
     n_rows: int
     n_anomalies: int
     n_written: int
+    lost_columns: list[LostColumn]
 
 
 def score_table(
@@ -65,6 +67,7 @@ def score_table(
     if top is not None and top < 1:
         raise InputError(f"top must be a positive number; got {top}")
     n_rows = n_anomalies = n_written = 0
+    watch = ColumnWatch(model)
     with (
         _open_output(out, force=force) as write,
         open_table(source, query=query, types=model.types, columns=model.columns) as (
@@ -76,6 +79,7 @@ def score_table(
         best: pa.Table | None = None
         for batch in batches:
             scored = _with_rows(model, model.score_batch(batch), n_rows)
+            watch.look(batch)
             n_rows += batch.num_rows
             n_anomalies += int(pc.sum(scored.column(ANOMALY)).as_py() or 0)
             if only_anomalies:
@@ -90,7 +94,9 @@ def score_table(
         if best is not None:
             write(best)
             n_written = best.num_rows
-    return Counts(n_rows, n_anomalies, n_written)
+    lost = watch.found()
+    warn_of_lost(lost)
+    return Counts(n_rows, n_anomalies, n_written, lost)
 
 
 def find_top(

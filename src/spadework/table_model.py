@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
+from spadework.lost_columns import find_lost, warn_of_lost
 from spadework.tables.batches import Types
 from spadework.tables.encoding import TableEncoder
 from spadework.tables.label_column import read_label_column
@@ -133,6 +134,7 @@ class TableModel:
     def score(self, table: Any) -> pa.Table:
         """Score a frame or a file; keys and results in the order of its rows."""
         read = read_table(table, types=self.types, columns=self.columns)
+        warn_of_lost(find_lost(self, read))
         return pa.Table.from_batches([self.score_batch(b) for b in _batches(read)])
 
     def score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:

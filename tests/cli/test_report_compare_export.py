@@ -106,6 +106,21 @@ def test_drift_can_fail_a_pipeline(folder):
     run("compare", "model", "web.csv", "--fail-on-drift", cwd=folder, code=3)
 
 
+def test_a_column_lost_on_the_way_is_named_and_fails_a_pipeline(folder):
+    lines = (folder / "new.csv").read_text().splitlines()
+    place = lines[0].split(",").index("amount")
+    cells = [line.split(",") for line in lines]
+    for row in cells[1:]:
+        row[place] = ""
+    (folder / "lost.csv").write_text("\n".join(map(",".join, cells)) + "\n")
+    scored = run("score", "model", "lost.csv", "-q", "-o", "lost-scores.csv", cwd=folder)
+    assert "column amount is missing in all" in scored.stderr
+    done = run("compare", "model", "lost.csv", "--fail-on-drift", cwd=folder, code=3)
+    assert done.stdout.startswith("column amount is missing in all")
+    found = json.loads(run("compare", "model", "lost.csv", "--json", cwd=folder).stdout)
+    assert [each["name"] for each in found["lost_columns"]] == ["amount"]
+
+
 def test_a_refit_takes_old_labels_and_new_rows(folder):
     done = run(
         *("fit", "old.csv", "--unlabeled", "new.csv", *FIT, "-o", "model-2", "--json"),

@@ -17,11 +17,12 @@ def compare(
     as_json: Json = False,
     fail_on_drift: Annotated[
         bool,
-        typer.Option("--fail-on-drift", help="Exit with 3 unless the advice is to keep."),
+        typer.Option("--fail-on-drift", help="Exit with 3 unless nothing has changed."),
     ] = False,
 ) -> None:
     """Say how new rows differ from training rows, and whether to refit or relabel."""
     from spadework.differences import compare_table
+    from spadework.lost_columns import find_lost
     from spadework.tables.reading import read_table
 
     fitted = load_model(model, sources)
@@ -29,6 +30,7 @@ def compare(
         source_of(sources), query=query, types=fitted.types, columns=fitted.columns
     )
     drift = compare_table(fitted, fitted.encoder.encode(table))
+    lost = find_lost(fitted, table)
     if as_json:
         found = {
             "rows": drift.n_rows,
@@ -36,12 +38,17 @@ def compare(
             "called_before": drift.called_before,
             "called_now": drift.called_now,
             "advice": drift.advice,
+            "lost_columns": [each._asdict() for each in lost],
             "columns": [each._asdict() for each in drift.difference.columns],
         }
         print(json.dumps(found))
     else:
+        for each in lost:
+            print(f"{each}: before all else, look at where the rows come from")
         print(drift)
-        for each in drift.difference.certain[:_SHOWN_COLUMNS]:
+        said = {each.name for each in lost}
+        others = [each for each in drift.difference.certain if each.name not in said]
+        for each in others[:_SHOWN_COLUMNS]:
             print(f"  {each.name}: {each.words} (distance {each.distance:.2f})")
-    if fail_on_drift and drift.advice != "keep":
+    if fail_on_drift and (lost or drift.advice != "keep"):
         raise typer.Exit(3)

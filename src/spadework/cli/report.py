@@ -54,6 +54,7 @@ def report(
         report_pictures(fitted, sources, out, skip_corrupt=skip_corrupt, quiet=quiet)
         _say(out, quiet=quiet, as_json=as_json)
         return
+    from spadework.lost_columns import find_lost, warn_of_lost
     from spadework.report import write_page
     from spadework.tables.reading import read_table
 
@@ -65,6 +66,7 @@ def report(
         types=fitted.types,
         columns=[*fitted.columns, fitted.label],
     )
+    warn_of_lost(find_lost(fitted, table))
     unseen = None
     if held_out:
         unseen = read_table(source_of(held_out), types=fitted.types)

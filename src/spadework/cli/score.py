@@ -84,7 +84,9 @@ def score(
         verbose=not quiet,
     )
     if as_json:
-        typer.echo(json.dumps(counts._asdict()), err=str(out) == "-")
+        lost = [each._asdict() for each in counts.lost_columns]
+        found = {**counts._asdict(), "lost_columns": lost}
+        typer.echo(json.dumps(found), err=str(out) == "-")
     elif not quiet:
         typer.echo(
             f"{counts.n_rows:,} rows scored, {counts.n_anomalies:,} called anomalous, "

@@ -1,0 +1,136 @@
+"""Columns that say nothing of new rows, though they did in training.
+
+A join that found no partner leaves a column empty, a new spelling makes every category a
+new one. Scores go on as if nothing had happened, so somebody must be told.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spadework.tables.columns import CategoryColumn, Column
+from spadework.tables.values import Values
+from spadework.tables.words import in_rows
+
+if TYPE_CHECKING:
+    from spadework.table_model import TableModel
+
+logger = logging.getLogger("spadework")
+
+MIN_ROWS = 10
+"""New rows from which a column can be called lost."""
+
+LEVEL = 0.001
+"""Chance, over all columns together, of so many rows without a value."""
+
+_FIRST_ROWS = 64
+_LONE = 1.5
+
+
+class LostColumn(NamedTuple):
+    """A column without a single value that training knows."""
+
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"column {self.name} {self.why}"
+
+
+class ColumnWatch:
+    """Looks at new rows, batch after batch, for columns that say nothing of any."""
+
+    def __init__(self, model: "TableModel") -> None:
+        self._model = model
+        self._suspects = list(model.encoder.columns)
+        self._examples: dict[str, str] = {}
+        self._n_rows = 0
+
+    def look(self, batch: pa.RecordBatch | pa.Table) -> None:
+        """Clear the columns that say something of a row; most do of the first."""
+        if not batch.num_rows:
+            return
+        self._n_rows += batch.num_rows
+        self._suspects = [
+            column
+            for column in self._suspects
+            if self._says_nothing(column, batch.column(column.name))
+        ]
+
+    def found(self) -> list[LostColumn]:
+        """Return what is lost, as far as chance does not explain it."""
+        if self._n_rows < MIN_ROWS:
+            return []
+        level = LEVEL / len(self._model.encoder.columns)
+        return [
+            LostColumn(column.name, self._why(column))
+            for column in self._suspects
+            if _chance_unknown(self._model, column) ** self._n_rows < level
+        ]
+
+    def _says_nothing(self, column: Column, array: Values) -> bool:
+        return not (
+            self._is_known(column, array[:_FIRST_ROWS]).any()
+            or self._is_known(column, array[_FIRST_ROWS:]).any()
+        )
+
+    def _is_known(self, column: Column, array: Values) -> NDArray[np.bool_]:
+        """Tell values that are there and, of categories, were in training; (n_rows,)."""
+        if not isinstance(column, CategoryColumn):
+            return ~column.is_missing(array)
+        there = np.asarray(column.read(array).is_valid())
+        new = there & (column.shares(array) == 0)
+        if new.any():
+            first = array[int(new.argmax())]
+            self._examples.setdefault(column.name, str(first)[:60])
+        return there & ~new
+
+    def _why(self, column: Column) -> str:
+        rows = f"all {self._n_rows:,} rows"
+        example = self._examples.get(column.name)
+        if example is not None:
+            return f"has values that training had not in {rows}, such as {example!r}"
+        missed = in_rows(_share_missing(self._model, column), "training")
+        return f"is missing in {rows}, and was in {missed}"
+
+
+def find_lost(model: "TableModel", table: pa.Table) -> list[LostColumn]:
+    """Find the columns that say nothing of the rows of a table."""
+    watch = ColumnWatch(model)
+    watch.look(table)
+    return watch.found()
+
+
+def warn_of_lost(lost: Sequence[LostColumn]) -> None:
+    """Log what is lost, if anything is, and what to do about it."""
+    for each in lost:
+        logger.warning("%s: scores do without it, look at where the rows come from", each)
+
+
+def _share_missing(model: "TableModel", column: Column) -> float:
+    """Share of training rows in which a column is missing, of usual rows as a rule."""
+    if isinstance(column, CategoryColumn):
+        shares = dict(zip(column.values, column.log_shares, strict=False))
+        return float(np.exp(shares.get(None, -np.inf)))
+    if not column.tells_missing:
+        return 0.0
+    last = model.encoder.features.index(column.features[-1])
+    return float(model.reference.X[model.reference.usual, last].mean())
+
+
+def _chance_unknown(model: "TableModel", column: Column) -> float:
+    """Chance that a row says nothing by a column, from training rows.
+
+    Of categories, rows alone with their value tell how often a value is new (Good and
+    Turing).
+    """
+    if not isinstance(column, CategoryColumn):
+        return _share_missing(model, column)
+    shares = np.exp(column.log_shares[:-1].astype(np.float64))
+    named = np.array([value is not None for value in column.values])
+    known_again = named & (shares * model.n_rows > _LONE)
+    return float(np.clip(1 - shares[known_again].sum(), 0, 1))
