@@ -7,7 +7,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.tables.values import TEXT, Values, is_text, pc, plain, tidy
+from spadework.tables.values import (
+    TEXT,
+    Values,
+    is_text,
+    once_each,
+    pc,
+    plain,
+    tidy,
+)
 
 YEAR_FIRST, DAY_FIRST, MONTH_FIRST, MONTH_NAMED = "year", "day", "month", "name"
 """What comes first in a date in text; the last stands for dates that are clear in any
@@ -59,21 +67,26 @@ def to_days(
     """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
     array = plain(array, missing)
     kind = array.type
-    if is_text(kind):
-        array = _parse_dates(_write_as_iso(array, first))
-    elif not is_date(kind):
-        if array.null_count < len(array):
-            raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
-    elif pa.types.is_timestamp(kind) and kind.tz:
-        array = array.cast(pa.timestamp(kind.unit))
     if array.null_count == len(array):
         return np.full(len(array), np.nan)
-    stamps = array.cast(pa.timestamp("us"), safe=False)
-    ticks = stamps.cast(pa.int64()).cast(pa.float64(), safe=False)
-    days = np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
+    if is_text(kind):
+        days = once_each(array, lambda text: _in_days(_parse_dates(text, first)))
+    elif is_date(kind):
+        if pa.types.is_timestamp(kind) and kind.tz:
+            array = array.cast(pa.timestamp(kind.unit))
+        days = _in_days(array)
+    else:
+        raise pa.ArrowInvalid(f"expected points in time; got values of type {kind}")
     if not missing:
         return days
     return np.where(np.isin(days, days_among(missing, first)), np.nan, days)
+
+
+def _in_days(stamps: pa.Array) -> NDArray[np.float64]:
+    """Return points in time of any type as days since 1970, NaN where missing."""
+    ticks = stamps.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+    ticks = ticks.cast(pa.float64(), safe=False)
+    return np.asarray(ticks, dtype=np.float64) / (1e6 * _DAY)
 
 
 def is_date(kind: pa.DataType) -> bool:
@@ -213,8 +226,9 @@ def _join(mark: str, *parts: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(*parts, pa.scalar(mark, TEXT))
 
 
-def _parse_dates(text: pa.Array) -> pa.Array:
-    """Read ISO text as points in time, those with a zone in UTC."""
+def _parse_dates(text: pa.Array, first: str) -> pa.Array:
+    """Read text as points in time, those with a zone in UTC."""
+    text = _write_as_iso(text, first)
     text = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
     zoned = pc.match_substring_regex(text, _ZONE)
     in_utc = pc.if_else(zoned, text, None).cast(pa.timestamp("us", "UTC"))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from spadework.errors import InputError
 from spadework.tables.values import (
     TEXT,
+    Distinct,
     Values,
     is_text,
     pc,
@@ -110,25 +111,29 @@ def find_words(
     )
 
 
-def find_notation(name: str, known: pa.Array, least_share: float) -> Notation | None:
+def find_notation(name: str, known: Distinct, least_share: float) -> Notation | None:
     """Return how numbers in text are written, None if it is not numbers."""
-    known = tidy(known)
-    losses = pc.or_(pc.starts_with(known, "("), pc.ends_with(known, "-"))
+    known = known._replace(values=tidy(known.values))
+    texts = known.values
+    losses = pc.or_(pc.starts_with(texts, "("), pc.ends_with(texts, "-"))
     if pc.all(losses).as_py():
         return None  # losses stand among gains
     unit = _find_unit(known, least_share)
-    bare = _without_unit(known, unit)
-    by_point = GROUPED if _surely_has_points(bare) else POINT
-    numbers = {mark: to_numbers(bare, Notation(mark)) for mark in (by_point, COMMA)}
+    bare = known._replace(values=_without_unit(texts, unit))
+    by_point = GROUPED if _surely_has_points(bare.values) else POINT
+    numbers = {
+        mark: to_numbers(bare.values, Notation(mark)) for mark in (by_point, COMMA)
+    }
     are_numbers = {mark: np.isfinite(values) for mark, values in numbers.items()}
-    decimal = max(are_numbers, key=lambda each: are_numbers[each].mean())
+    decimal = max(are_numbers, key=lambda each: known.share(are_numbers[each]))
     if by_point == POINT:
-        _refuse_groups(name, bare, COMMA, are_numbers[POINT].mean(), least_share)
+        share_without = known.share(are_numbers[POINT])
+        _refuse_groups(name, bare, COMMA, share_without, least_share)
         if unit not in ("", PERCENT):
-            _refuse_groups(name, bare, POINT, are_numbers[POINT].mean(), least_share)
-    if (are_numbers[by_point] | are_numbers[COMMA]).mean() < least_share:
+            _refuse_groups(name, bare, POINT, share_without, least_share)
+    if known.share(are_numbers[by_point] | are_numbers[COMMA]) < least_share:
         return None
-    words = known.filter(pa.array(np.isnan(numbers[decimal])))
+    words = texts.filter(pa.array(np.isnan(numbers[decimal])))
     notation = Notation(decimal, unit)
     other = find_other_decimal(words, notation)
     if other is not None:
@@ -147,18 +152,18 @@ def find_other_decimal(words: pa.Array, notation: Notation) -> str | None:
     return str(numbers[0])[:60] if len(numbers) else None
 
 
-def _find_unit(text: pa.Array, least_share: float) -> str:
+def _find_unit(known: Distinct, least_share: float) -> str:
     """Return the sign that most values have, a percent sign only if enough have it."""
-    signs = [
-        pc.extract_regex(text, pattern).flatten()[0].drop_null() for pattern in _UNIT
-    ]
-    counted = pc.value_counts(pa.concat_arrays(signs))
-    if not len(counted):
+    shares: dict[str, float] = {}
+    for pattern in _UNIT:
+        signs = pc.extract_regex(known.values, pattern).flatten()[0]
+        for sign in pc.unique(signs.drop_null()).to_pylist():
+            found = pc.fill_null(pc.equal(signs, sign), False)
+            shares[sign] = shares.get(sign, 0) + known.share(np.asarray(found))
+    if not shares:
         return ""
-    counts = np.asarray(counted.field("counts"))
-    unit = counted.field("values")[int(counts.argmax())].as_py()
-    too_few = counts.max() < least_share * len(text)
-    return "" if unit == PERCENT and too_few else unit
+    unit = max(shares, key=lambda each: shares[each])
+    return "" if unit == PERCENT and shares[unit] < least_share else unit
 
 
 def _without_unit(text: pa.Array, unit: str) -> pa.Array:
@@ -182,11 +187,11 @@ def _surely_has_points(text: pa.Array) -> bool:
 
 
 def _refuse_groups(
-    name: str, known: pa.Array, mark: str, share_without: float, least_share: float
+    name: str, known: Distinct, mark: str, share_without: float, least_share: float
 ) -> None:
     """Refuse numbers whose commas, or points, may part thousands."""
-    with_mark = known.filter(pc.match_substring(known, mark))
-    share = len(with_mark) / len(known)
+    has_mark = pc.fill_null(pc.match_substring(known.values, mark), False)
+    with_mark, share = known.values.filter(has_mark), known.share(np.asarray(has_mark))
     if not share or share + share_without < least_share:
         return
     if pc.all(pc.match_substring_regex(with_mark, _GROUPS[mark])).as_py():

@@ -36,7 +36,15 @@ from spadework.tables.numerals import (
     to_numbers,
 )
 from spadework.tables.unusable import Empty, Mixed
-from spadework.tables.values import Values, is_text, pc, plain, to_text, value_type
+from spadework.tables.values import (
+    Distinct,
+    Values,
+    is_text,
+    pc,
+    plain,
+    to_text,
+    value_type,
+)
 
 MAX_COMMON = 16
 """Values of a category, at most, that get a feature of their own."""
@@ -106,7 +114,7 @@ def fit_column(
     if is_date(kind):
         return _fit_date(name, array, missing)
     if is_text(kind):
-        return _fit_text(name, array, n_distinct, missing)
+        return _fit_text(name, array, missing)
     return _fit_number(name, array, n_distinct, missing)
 
 
@@ -237,53 +245,57 @@ def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> Categ
 
 
 def _fit_text(
-    name: str, array: pa.Array, n_distinct: int, missing: tuple[str, ...]
+    name: str, array: pa.Array, missing: tuple[str, ...]
 ) -> Column | Ignored | Empty | Mixed:
     """Text is numbers, dates, times of day, free text, an id, or a category."""
-    known = array.drop_null()
-    like_codes = n_distinct <= min(MAX_COMMON, ID_SHARE * len(known))
+    known = Distinct.of(array.drop_null())
+    texts, n_known = known.values, int(known.counts.sum())
+    n_distinct = len(texts)
+    like_codes = n_distinct <= min(MAX_COMMON, ID_SHARE * n_known)
     share = CODE_SHARE if like_codes else NUMBER_SHARE
     notation = find_notation(name, known, share)
     if notation is not None:
         return _fit_number(name, array, n_distinct, missing, notation)
-    no_dates = find_no_dates(known)
+    no_dates = find_no_dates(texts)
     if not no_dates.any():
         return _fit_date(name, array, missing)
-    no_dates = find_no_dates(known, MONTH_NAMED)
+    no_dates = find_no_dates(texts, MONTH_NAMED)
     if not no_dates.any():
         return _fit_date(name, array, missing, MONTH_NAMED)
-    if 1 - no_dates.mean() >= share:
-        return _mixed_text(name, "date", array, no_dates)
-    no_times = find_no_times(known)
+    if known.share(~no_dates) >= share:
+        return _mixed_text(name, "date", array, texts, no_dates)
+    no_times = find_no_times(texts)
     if not no_times.any():
         return _fit_time(name, array, missing)
-    if are_lengths(known):
+    if are_lengths(texts):
         why = "it is like lengths of time; write them as numbers, such as seconds"
         return Ignored(name, why)
-    if 1 - no_times.mean() >= share:
-        return _mixed_text(name, "time of day", array, no_times)
-    if pc.mean(pc.match_substring_regex(known, _DAY_IN_FRONT)).as_py() >= share:
-        return _fit_year_last(name, array, share, missing)
-    if n_distinct > ID_SHARE * len(known) and len(known) >= FEW_ROWS:
-        n_words = pc.mean(pc.count_substring(known, " ")).as_py() + 1
-        if n_words > _FREE_TEXT_WORDS or pc.mean(pc.utf8_length(known)).as_py() > (
-            _LONG_TEXT
-        ):
+    if known.share(~no_times) >= share:
+        return _mixed_text(name, "time of day", array, texts, no_times)
+    if known.mean(pc.match_substring_regex(texts, _DAY_IN_FRONT)) >= share:
+        return _fit_year_last(name, array, known, share, missing)
+    if n_distinct > ID_SHARE * n_known and n_known >= FEW_ROWS:
+        n_words = known.mean(pc.count_substring(texts, " ")) + 1
+        if n_words > _FREE_TEXT_WORDS or known.mean(pc.utf8_length(texts)) > _LONG_TEXT:
             return Ignored(name, "it is free text")
         return Ignored(name, "nearly every row has a text of its own, like an id")
     return _fit_category(name, array, missing)
 
 
 def _fit_year_last(
-    name: str, array: pa.Array, least_share: float, missing: tuple[str, ...]
+    name: str,
+    array: pa.Array,
+    known: Distinct,
+    least_share: float,
+    missing: tuple[str, ...],
 ) -> DateColumn | Ignored | Empty | Mixed:
     """Dates begin with what the thirteenth and later days of a month allow, if any."""
-    known = array.drop_null()
-    by_day, by_month = (~find_no_dates(known, f) for f in (DAY_FIRST, MONTH_FIRST))
+    texts = known.values
+    by_day, by_month = (~find_no_dates(texts, f) for f in (DAY_FIRST, MONTH_FIRST))
     first, dates, others = DAY_FIRST, by_day, by_month
-    if by_month.sum() > by_day.sum():
+    if known.share(by_month) > known.share(by_day):
         first, dates, others = MONTH_FIRST, by_month, by_day
-    if dates.mean() < least_share:
+    if known.share(dates) < least_share:
         return Ignored(name, f"it is like dates; {_YEAR_FIRST_PLEASE}")
     if (others & ~dates).any():
         return Ignored(
@@ -297,17 +309,16 @@ def _fit_year_last(
             f"the day or the month may come first in its dates; {_YEAR_FIRST_PLEASE}",
         )
     if not dates.all():
-        return _mixed_text(name, "date", array, ~dates)
+        return _mixed_text(name, "date", array, texts, ~dates)
     return _fit_date(name, array, missing, first)
 
 
 def _mixed_text(
-    name: str, kind: str, text: pa.Array, no_such: NDArray[np.bool_]
+    name: str, kind: str, array: pa.Array, texts: pa.Array, no_such: NDArray[np.bool_]
 ) -> Mixed:
-    """Say which values are not of a kind, given for those that are not missing."""
-    wrong = np.asarray(text.is_valid())
-    wrong[wrong] = no_such
-    return _mixed(name, kind, text, wrong)
+    """Say which values are not of a kind, told of each distinct text."""
+    wrong = pc.is_in(array, value_set=texts.filter(pa.array(no_such)))
+    return _mixed(name, kind, array, np.asarray(wrong))
 
 
 def _mixed(name: str, kind: str, text: pa.Array, wrong: NDArray[np.bool_]) -> Mixed:

@@ -4,12 +4,14 @@ Values that mean the same come out the same, whatever type a file or a frame giv
 That holds for what a user says means missing, too: -999 is also the number -999.0.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv
+from numpy.typing import NDArray
 
 pc: Any = pyarrow.compute  # its functions are made when it is imported
 
@@ -47,6 +49,39 @@ def plain(array: Values, missing: Sequence[str] = ()) -> pa.Array:
     if pa.types.is_floating(array.type):
         return pc.if_else(pc.is_nan(array), None, array)
     return array
+
+
+class Distinct(NamedTuple):
+    """The distinct values of a column, and how many rows have each."""
+
+    values: pa.Array
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, known: pa.Array) -> "Distinct":
+        """Count values, none of which is missing."""
+        counted = pc.value_counts(known)
+        return cls(counted.field("values"), np.asarray(counted.field("counts")))
+
+    def share(self, found: NDArray[np.bool_]) -> float:
+        """Share of the rows whose values were found, (n_values,)."""
+        return float(self.counts[found].sum() / self.counts.sum())
+
+    def mean(self, measured: pa.Array) -> float:
+        """Mean over the rows of what was measured of the values, (n_values,)."""
+        return float(np.average(np.asarray(measured), weights=self.counts))
+
+
+def once_each(
+    text: pa.Array, measure: Callable[[pa.Array], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Measure every distinct text once, and return that by row; NaN where missing.
+
+    Text of a column repeats itself as a rule, and patterns take long.
+    """
+    encoded = text.dictionary_encode()
+    measured = np.append(measure(encoded.dictionary), np.nan)
+    return measured[np.asarray(pc.fill_null(encoded.indices, len(measured) - 1))]
 
 
 def tidy(text: pa.Array) -> pa.Array:
