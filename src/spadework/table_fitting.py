@@ -128,7 +128,7 @@ class FitPlan:
                 for role, names in self.encoder.roles.items()
             ),
             *([f"decimal commas: {_shorten(commas)}"] if commas else []),
-            *([f"signs:    {_shorten(units)}"] if units else []),
+            *([f"units:    {_shorten(units)}"] if units else []),
             *self._stated_lines(),
             *(
                 f"left out: {each.name or '(no name)'}: {each.why}"

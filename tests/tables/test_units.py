@@ -1,4 +1,4 @@
-"""Amounts with a sign of their currency, and percentages, are numbers."""
+"""Amounts with a currency, percentages and measures with a unit are numbers."""
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,12 @@ WRITTEN = {
     "£": lambda v: f"(£{-v:,.2f})" if v < 0 else f"£{v:,.2f}",
     "¥": lambda v: f" ¥ ({-v:.2f}) " if v < 0 else f" ¥ {v:.2f} ",
     "%": lambda v: f"{v:.2f}\u202f%",
+    "USD": lambda v: f"{v:,.2f} USD",
+    "EUR": lambda v: f"{v:_.2f} EUR".replace(".", ",").replace("_", "."),
+    "CHF": lambda v: f"CHF {v:_.2f}".replace("_", "\u2019"),
+    "kg": lambda v: f"{v:.2f}kg",
+    "°C": lambda v: f"{v:.2f} °C",
+    "km/h": lambda v: f"{v:.2f} km/h",
 }
 
 
@@ -60,7 +66,7 @@ def test_two_currencies_in_one_column_are_refused_by_name():
     texts = [WRITTEN["$"](value) for value in AMOUNTS]
     with pytest.raises(InputError, match=r"1 of its values are no number, such as '€5'"):
         fit([*texts, "€5"])
-    with pytest.raises(pa.ArrowInvalid, match=r"'€5' is not a number with the sign \$"):
+    with pytest.raises(pa.ArrowInvalid, match=r"'€5' is not a number with \$"):
         read(fit(texts), ["€5"])
 
 
@@ -69,16 +75,16 @@ def test_a_share_is_never_taken_for_a_percentage():
     with pytest.raises(InputError, match=r"2 of its values are no number, such as '0.5'"):
         fit([*texts, "0.5", "0.25"])
     column = fit(texts)
-    with pytest.raises(pa.ArrowInvalid, match=r"'0\.5' is not a number with the sign %"):
+    with pytest.raises(pa.ArrowInvalid, match=r"'0\.5' is not a number with %"):
         read(column, ["0.5"])
-    with pytest.raises(pa.ArrowInvalid, match="numbers without one may be shares"):
+    with pytest.raises(pa.ArrowInvalid, match="numbers without it may mean others"):
         column.read(pa.array([0.5]))
     assert np.isnan(column.read(pa.array([None], type=pa.float64()))).all()
 
 
 def test_truth_is_no_percentage():
     column = fit([WRITTEN["%"](value) for value in AMOUNTS])
-    with pytest.raises(pa.ArrowInvalid, match="'true' is not a number with the sign %"):
+    with pytest.raises(pa.ArrowInvalid, match="'true' is not a number with %"):
         read(column, ["true"])
 
 
@@ -87,6 +93,34 @@ def test_a_few_percent_signs_do_not_make_percentages_of_all(n_percent):
     numbers = [f"{value:.4f}" for value in AMOUNTS]
     with pytest.raises(InputError, match=f"{n_percent} of its values are no number"):
         fit([*numbers, *["5%"] * n_percent])
+
+
+def test_whole_numbers_may_have_a_unit_behind_a_space():
+    column = fit([f"{i % 20} days" for i in range(N)])
+    assert read(column, ["3 days", "20 days"]).tolist() == [3, 20]
+
+
+def test_a_measure_without_its_unit_or_with_another_is_refused():
+    column = fit([WRITTEN["kg"](value) for value in AMOUNTS])
+    for other in ["5", "5.5 g", "5.5 t"]:
+        with pytest.raises(pa.ArrowInvalid, match=f"'{other}' is not a number with kg"):
+            read(column, [other])
+    with pytest.raises(pa.ArrowInvalid, match="numbers without it may mean others"):
+        column.read(pa.array([5.5]))
+
+
+def test_several_units_in_one_column_are_named_and_it_is_left_out():
+    column = fit([f"{v:.1f} {'MB' if i % 3 else 'KB'}" for i, v in enumerate(AMOUNTS)])
+    assert isinstance(column, Ignored)
+    assert "several units, such as MB and KB" in column.why
+
+
+def test_a_word_among_measures_is_refused_by_name():
+    texts = [WRITTEN["kg"](value) for value in AMOUNTS]
+    with pytest.raises(
+        InputError, match="1 of its values are no number, such as 'heavy'"
+    ):
+        fit([*texts, "heavy"])
 
 
 def test_points_that_may_part_thousands_of_a_currency_are_refused():
@@ -111,7 +145,7 @@ def test_brackets_around_all_values_are_no_losses():
     assert isinstance(fit(["(1)", "(2)", "(3)"] * 30), CategoryColumn)
 
 
-@pytest.mark.parametrize("form", ["US{}", "{}A", "# {}", "{} kg", "$x{}"])
+@pytest.mark.parametrize("form", ["US{}", "{}A", "# {}", "ABC{}", "Zone {}", "$x{}"])
 def test_numbers_with_anything_else_are_no_numbers(form):
     column = fit([form.format(i % 20) for i in range(N)])
     assert isinstance(column, CategoryColumn)

@@ -55,7 +55,7 @@ class TableEncoder:
 
     @property
     def with_units(self) -> list[str]:
-        """Names of the columns of text whose numbers have a sign, with that sign."""
+        """Names of the columns of text whose numbers have a unit, with that unit."""
         return [f"{column.name} {column.unit}" for column in self._numbers if column.unit]
 
     @property

@@ -12,7 +12,6 @@ from spadework.tables.features import MISSING, Features, check_missing
 from spadework.tables.numerals import (
     COMMA,
     GROUPED,
-    PERCENT,
     POINT,
     Notation,
     blank_numbers,
@@ -104,15 +103,15 @@ class NumberColumn:
         words = find_words(array, values, self.missing)
         if words.any():
             self._refuse(plain(array).filter(pa.array(words)))
-        if self.unit == PERCENT and not is_text(value_type(array.type)):
-            self._refuse_shares(values)
+        if self.notation.needs_unit and not is_text(value_type(array.type)):
+            self._refuse_without_unit(values)
         return blank_numbers(values, self.notation, self.missing)
 
     def _refuse(self, words: pa.Array) -> None:
         """Refuse text that is no number."""
         other = find_other_decimal(words, self.notation)
         if other is None:
-            sign = f" with the sign {self.unit}" if self.unit else ""
+            sign = f" with {self.unit}" if self.unit else ""
             raise pa.ArrowInvalid(f"{str(words[0])[:60]!r} is not a number{sign}")
         if self.decimal == POINT:
             raise pa.ArrowInvalid(
@@ -124,11 +123,12 @@ class NumberColumn:
             f"{self.decimal[-1]!r}"
         )
 
-    def _refuse_shares(self, values: NDArray[np.float64]) -> None:
-        """Refuse numbers that may be shares where percentages were."""
+    def _refuse_without_unit(self, values: NDArray[np.float64]) -> None:
+        """Refuse numbers that may mean others where all had a unit: shares, or bytes."""
         if not np.isnan(values).all():
             raise pa.ArrowInvalid(
-                "values had a percent sign in training; numbers without one may be shares"
+                f"values had {self.unit} behind or before them in training; numbers "
+                f"without it may mean others"
             )
 
     def show(self, array: Values) -> list[str]:

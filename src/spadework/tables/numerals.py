@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
+from unicodedata import category
 
 import numpy as np
 import pyarrow as pa
@@ -42,10 +43,20 @@ _GROUPS = {
 _SURELY_POINT = r"\.(\d{1,2}|\d{4,})$|,\d{3}\.\d|\d,\d{3},\d{3}"
 _IN_BRACKETS = r"^\((.*)\)$"
 _MINUS_BEHIND = r"^([\d.,]+)-$"
-_UNIT = (
+_SIGN = (
     r"^[-+(]*\s*(?P<front>[A-Z]{0,3}\p{Sc})\s*[-+(]?[\d.,]",
     r"[\d.,]\s*(?P<behind>\p{Sc}|%)\)?$",
 )
+_WORD = r"(?P<behind>[°\pL][\pL°²³/]{0,7})\)?$"
+_UNIT_WORD = (
+    r"^[-+(]*\s*(?P<front>[A-Z]{3})\s*[-+(]?\d[\d.,'\x{2019}]*[.,]\d\d\)?$",
+    rf"^[-+(]?\d[\d.,'\x{2019}]*\s+{_WORD}",
+    rf"^[-+(]?\d[\d,'\x{2019}]*\.\d+{_WORD}",
+)
+"""A word is a unit only apart from its number, or behind decimals: 12A may be a seat."""
+
+_WORD_SHARE = 0.9
+_SWISS_GROUPS = r"(\d)['\x{2019}](\d{3})"
 
 
 class Notation(NamedTuple):
@@ -56,11 +67,16 @@ class Notation(NamedTuple):
     decimal : str
         `POINT`, `COMMA` or `GROUPED`.
     unit : str
-        A sign in front or behind, such as $ or %; empty if there is none.
+        What stands in front or behind, such as $, % or kg; empty if nothing does.
     """
 
     decimal: str = POINT
     unit: str = ""
+
+    @property
+    def needs_unit(self) -> bool:
+        """Whether a number without the unit may mean another: 0.5 for 50 %."""
+        return bool(self.unit) and category(self.unit[-1]) != "Sc"
 
 
 PLAIN = Notation()
@@ -129,7 +145,7 @@ def find_notation(name: str, known: Distinct, least_share: float) -> Notation | 
     if by_point == POINT:
         share_without = known.share(are_numbers[POINT])
         _refuse_groups(name, bare, COMMA, share_without, least_share)
-        if unit not in ("", PERCENT):
+        if _is_currency(unit):
             _refuse_groups(name, bare, POINT, share_without, least_share)
     if known.share(are_numbers[by_point] | are_numbers[COMMA]) < least_share:
         return None
@@ -152,29 +168,55 @@ def find_other_decimal(words: pa.Array, notation: Notation) -> str | None:
     return str(numbers[0])[:60] if len(numbers) else None
 
 
+def find_unit_words(known: Distinct) -> list[str]:
+    """Return the words for units that numbers in text have, the most common first."""
+    shares = _share_by_sign(known, _UNIT_WORD)
+    return sorted(shares, key=lambda word: -shares[word])
+
+
 def _find_unit(known: Distinct, least_share: float) -> str:
-    """Return the sign that most values have, a percent sign only if enough have it."""
+    """Return the sign, or else the one word, that values have.
+
+    A percent sign must come often enough, and a word nearly always.
+    """
+    shares = _share_by_sign(known, _SIGN)
+    if shares:
+        unit = max(shares, key=lambda each: shares[each])
+        return "" if unit == PERCENT and shares[unit] < least_share else unit
+    words = _share_by_sign(known, _UNIT_WORD)
+    if len(words) != 1:
+        return ""
+    ((unit, share),) = words.items()
+    return unit if share >= _WORD_SHARE else ""
+
+
+def _is_currency(unit: str) -> bool:
+    """Tell signs and codes of currencies, such as $ and USD."""
+    return bool(re.fullmatch("[A-Z]{3}", unit)) or category((unit or " ")[-1]) == "Sc"
+
+
+def _share_by_sign(known: Distinct, patterns: Sequence[str]) -> dict[str, float]:
+    """Return the share of values with each sign, or word, that patterns find."""
     shares: dict[str, float] = {}
-    for pattern in _UNIT:
+    for pattern in patterns:
         signs = pc.extract_regex(known.values, pattern).flatten()[0]
         for sign in pc.unique(signs.drop_null()).to_pylist():
             found = pc.fill_null(pc.equal(signs, sign), False)
             shares[sign] = shares.get(sign, 0) + known.share(np.asarray(found))
-    if not shares:
-        return ""
-    unit = max(shares, key=lambda each: shares[each])
-    return "" if unit == PERCENT and shares[unit] < least_share else unit
+    return shares
 
 
 def _without_unit(text: pa.Array, unit: str) -> pa.Array:
-    """Return numbers in text as they are without a sign, (12) as -12.
+    """Return numbers in text as they are without a unit, (12) as -12.
 
-    A number without a percent sign may be a share, and becomes null where others have it.
+    A number without one becomes null where it may mean another.
     """
     text = _without_brackets(tidy(text))
+    if pc.any(pc.match_substring_regex(text, _SWISS_GROUPS)).as_py():
+        text = pc.replace_substring_regex(text, _SWISS_GROUPS, r"\1\2")
     if not unit:
         return text
-    if unit == PERCENT:
+    if Notation(unit=unit).needs_unit:
         text = pc.if_else(pc.match_substring(text, unit), text, None)
     sign = re.escape(unit)
     text = pc.replace_substring_regex(text, rf"^([-+]?)\s*{sign}\s*", r"\1")

@@ -32,6 +32,7 @@ from spadework.tables.numerals import (
     Notation,
     blank_numbers,
     find_notation,
+    find_unit_words,
     find_words,
     to_numbers,
 )
@@ -278,6 +279,13 @@ def _fit_text(
         n_words = known.mean(pc.count_substring(texts, " ")) + 1
         if n_words > _FREE_TEXT_WORDS or known.mean(pc.utf8_length(texts)) > _LONG_TEXT:
             return Ignored(name, "it is free text")
+        units = find_unit_words(known)
+        if len(units) > 1:
+            return Ignored(
+                name,
+                f"its numbers have several units, such as {units[0]} and {units[1]}; put "
+                f"numbers and units into columns of their own",
+            )
         return Ignored(name, "nearly every row has a text of its own, like an id")
     return _fit_category(name, array, missing)
 
