@@ -325,11 +325,13 @@ BROKEN = {
     "one_column.csv": (b"a:b\n1:2\n", "one column only"),
     "comma.tsv": (b"a,b\n1,2\n", "one column only"),
     "twice.csv": (b"a,b,a\n1,2,3\n", "more than one column named 'a'"),
+    "nameless.csv": (b"a,b,,\n1,2,,\n", "2 columns without a name"),
+    "preamble.csv": (b"Report\n\na;b\n1;2\n", "remove what stands above the names"),
     "too_many.csv": (b"a,b\n1,2\n1,2,3\n", "as many columns as the first"),
     "too_few.csv": (b"a,b\n1,2\n1\n", "as many columns as the first"),
     "latin1.csv": ("a,b\n1,Müller\n".encode("latin1"), "not UTF-8"),
     "latin1_header.csv": ("a,größe\n1,2\n".encode("latin1"), "not UTF-8"),
-    "utf16.csv": ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+    "utf16.csv": ("a,b\n1,2\n".encode("utf-16"), "iconv -f utf-16"),
     "binary.csv": (bytes(range(256)) * 10, "not UTF-8 text"),
     "header.csv": (b"a,b", "no rows"),
     "text.parquet": (b"a,b\n1,2\n", "cannot be read"),
@@ -341,6 +343,23 @@ BROKEN = {
     "strange.xlsx": (b"PK", "a workbook; save its sheet as CSV"),
     "strange.json": (b"PK", "no known ending"),
 }
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("delimiter", [b";", b",", b"~"])
+def test_a_first_line_may_state_the_delimiter(mark, end, delimiter, tmp_path):
+    lines = [b"sep=" + delimiter, b"a,b;c~d", b"1,2;3~4", b"5,6;7~8", b""]
+    (tmp_path / "a.csv").write_bytes(mark + end.join(lines))
+    found = read_table(tmp_path / "a.csv")
+    assert found.column_names == lines[1].decode().split(delimiter.decode())
+    assert found.num_rows == 2
+
+
+def test_a_stated_delimiter_and_nothing_else_is_an_empty_file(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"sep=;\n")
+    with pytest.raises(DataError, match="is empty"):
+        read_table(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -90,6 +90,11 @@ def _common_type(types: list[pa.DataType]) -> pa.DataType:
 def refuse_duplicates(names: Sequence[str], source: Any) -> None:
     """Refuse columns of the same name."""
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice == [""]:
+        raise DataError(
+            f"{source} has {list(names).count('')} columns without a name; give each one "
+            f"of its own, or delete those that are empty"
+        )
     if twice:
         raise DataError(
             f"{source} has more than one column named {', '.join(map(repr, twice[:8]))}; "

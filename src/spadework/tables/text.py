@@ -1,11 +1,11 @@
-"""Stream delimited text: find its delimiter and columns, say what is wrong with it."""
+"""Stream delimited text, and say what is wrong with it."""
 
 import csv
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from io import StringIO, TextIOWrapper
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -17,21 +17,17 @@ from spadework.tables.batches import (
     as_data_error,
     refuse_duplicates,
 )
+from spadework.tables.text_start import Header, Peeked, not_utf8
 from spadework.tables.values import MISSING_WORDS, pc
 
 _BLOCK_BYTES = 1 << 23
-_DELIMITERS = ",;\t|"
-_PEEKED_BYTES = 1 << 16
 _KINDS = {"null": "nothing", "int64": "a number", "double": "a number"}
 _CONVERSION = re.compile(
     r"In CSV column #(\d+): .*?CSV conversion error to ([^:]+):"
     r"(?: invalid value '(.*)')?",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?[\d.]*,\d+")
-_QUOTED = re.compile(r'"[^"]*"')
-_HEX = re.compile(r"\s*[+-]?0[xX][0-9a-fA-F]+\s*")
 
 
 class MixedTypesError(DataError):
@@ -56,16 +52,17 @@ def open_text(
     ``reopen`` opens the text once more, where that can be done.
     """
     try:
-        peeked = _Peeked(stream)
+        peeked = Peeked(stream)
     except OSError as error:
         raise as_data_error(error, name) from error
-    header = _Header.read(peeked.start, name, kind)
+    header = Header.read(peeked.start, name, kind, peeked.stated_delimiter)
     header.refuse_values(name)
     refuse_duplicates(header.names, name)
     if len(header.names) < 2 and header.names[0] not in (wanted.columns or ()):
         raise DataError(
             f"{name} has one column only ({header.names[0][:60]!r}); expected columns "
-            f"that are parted by a comma, a semicolon, a tab or a bar"
+            f"that are parted by a comma, a semicolon, a tab or a bar, and their names "
+            f"in the first line; remove what stands above the names, if anything does"
         )
     try:
         reader = pa_csv.open_csv(
@@ -84,7 +81,7 @@ def open_text(
     except (pa.ArrowException, OSError) as error:
         raise _text_error(error, name, header.names, wanted) from error
     if any(pa.types.is_binary(kind) for kind in reader.schema.types):
-        raise _not_utf8(name)
+        raise not_utf8(name)
 
     def batches() -> Iterator[pa.RecordBatch]:
         n_rows = 0
@@ -119,113 +116,6 @@ def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
-class _Header(NamedTuple):
-    """The names of the columns of a text file, and what parts them."""
-
-    names: list[str]
-    delimiter: str
-
-    @classmethod
-    def read(cls, start: bytes, name: str, kind: str | None) -> "_Header":
-        """Read the first line that is not empty."""
-        if not start.strip():
-            raise DataError(f"{name} is empty: expected a first line with column names")
-        if b"\0" in start:
-            raise DataError(
-                f"{name} is not UTF-8 text: it holds zero bytes. Is it another format, "
-                f"or text in UTF-16?"
-            )
-        text = start.decode("utf-8-sig", errors="replace").lstrip("\r\n")
-        bare = _QUOTED.sub("", text.splitlines()[0])
-        delimiter = "\t" if kind == ".tsv" else max(_DELIMITERS, key=bare.count)
-        try:
-            names = next(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
-        except csv.Error as error:
-            raise DataError(
-                f"{name} does not start with a line of column names ({error})"
-            ) from error
-        if "\ufffd" in "".join(names):
-            raise _not_utf8(name)
-        return cls(names, delimiter)
-
-    def hex_columns(self, start: bytes) -> dict[str, pa.DataType]:
-        """Return text as the type of columns with codes such as 0x1F in the first rows.
-
-        The reader of text files would take them for numbers.
-        """
-        if b"0x" not in start.lower():
-            return {}
-        lines = StringIO(start.decode("utf-8-sig", errors="replace"), newline="")
-        found: dict[str, pa.DataType] = {}
-        with suppress(csv.Error):
-            for row in csv.reader(lines, delimiter=self.delimiter):
-                for name, cell in zip(self.names, row, strict=False):
-                    if _HEX.fullmatch(cell):
-                        found[name] = pa.string()
-        return found
-
-    def refuse_values(self, name: str) -> None:
-        """Refuse a first line of values: some come twice, and numbers are among them."""
-        n_numbers = sum(bool(_NUMBER.fullmatch(each)) for each in self.names)
-        if len(set(self.names)) < len(self.names) and 4 * n_numbers > len(self.names):
-            raise DataError(
-                f"{name} starts with values ({', '.join(self.names[:5])}, ...) and not "
-                f"with the names of its columns; put a line with names in front"
-            )
-
-
-class _Peeked:
-    """A stream whose first lines were looked at; counts its lines and quotes."""
-
-    closed = False
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self.start = self._ahead = self._first_line()
-        self._n_lines = self._n_quotes = 0
-        self._ended = False
-
-    def read(self, size: int = -1) -> bytes:
-        """Read on, from the start."""
-        if self._ended:
-            return b""
-        part, self._ahead = self._ahead, b""
-        if size < 0:
-            part += self._stream.read()
-        elif not part:
-            part = self._stream.read(size)
-        elif size < len(part):
-            part, self._ahead = part[:size], part[size:]
-        self._n_lines += part.count(b"\n")
-        self._n_quotes += part.count(b'"')
-        return part
-
-    def end(self, reader: Any) -> None:
-        """Let a reader run out of text; threads of its own must not outlive ours."""
-        self._ended = True
-        with suppress(pa.ArrowException, OSError, ValueError):
-            for _ in reader:
-                pass
-
-    def has_lines_in_quotes(self, n_rows: int) -> bool:
-        """Tell whether a quoted value may hold what were lines of their own."""
-        return self._n_quotes > 0 and self._n_lines > n_rows + 1
-
-    def has_odd_quotes(self) -> bool:
-        """Tell whether some quote has no other one."""
-        return self._n_quotes % 2 > 0
-
-    def _first_line(self) -> bytes:
-        """Read until there is a whole line."""
-        start = b""
-        while len(start) < _BLOCK_BYTES:
-            part = self._stream.read(_PEEKED_BYTES)
-            start += part
-            if not part or b"\n" in start.lstrip(b"\r\n"):
-                break
-        return start
-
-
 def _refuse_stray_quotes(reopen: Callable[[], Any], name: str, delimiter: str) -> None:
     """Refuse text in which a quoted value does not end where a value can end.
 
@@ -253,7 +143,7 @@ def _text_error(
     """Say what is wrong with a text file; name a column that changes its type."""
     text = str(error)
     if "utf8" in text.lower():
-        return _not_utf8(name)
+        return not_utf8(name)
     found = _CONVERSION.search(text)
     if found is not None:
         return _value_error(name, names[int(found[1])], found[2], str(found[3]), wanted)
@@ -295,9 +185,3 @@ def _wider_type(failed: str, known: pa.DataType | None) -> pa.DataType | None:
     if known is not None and known == pa.string():
         return None
     return pa.float64() if failed in ("null", "int64") else pa.string()
-
-
-def _not_utf8(name: str) -> DataError:
-    return DataError(
-        f"{name} is not UTF-8 text. Convert it, for example with iconv -f latin1 -t utf-8"
-    )
