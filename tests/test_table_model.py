@@ -61,6 +61,27 @@ def columns_of(table):
     return {name: table.column(name).to_pylist() for name in table.column_names}
 
 
+@pytest.mark.parametrize("n_empty", [0, 1, 30])
+def test_empty_rows_at_the_end_are_left_out_and_said(n_empty):
+    table = payments()
+    empty = pa.table({f.name: pa.nulls(n_empty, f.type) for f in table.schema})
+    plan = plan_table(pa.concat_tables([table, empty]), label="status", label_map=MAP)
+    assert plan.table == table
+    assert plan.n_empty == n_empty
+    assert ("empty ones at the end" in plan.lines()[0]) == bool(n_empty)
+
+
+def test_rows_with_a_single_value_and_empty_rows_in_between_stay():
+    table = payments()
+    empty = pa.table({f.name: pa.nulls(9, f.type) for f in table.schema})
+    both = pa.concat_tables([table, empty, table[:1]])
+    plan = plan_table(both, label="status", label_map=MAP)
+    assert plan.table.num_rows == both.num_rows
+    spare = empty.set_column(0, "id", pa.array([None] * 8 + ["T9"]))
+    plan = plan_table(pa.concat_tables([table, spare]), label="status", label_map=MAP)
+    assert plan.table.num_rows == table.num_rows + 9
+
+
 def test_scores_come_with_the_keys_in_the_order_of_the_rows():
     found = fitted().score(payments())
     assert found.column_names == ["id", *RESULTS]

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+_SHOWN_NAMES = 12
+
 
 class SpadeworkError(Exception):
     """Base of every error that spadework raises on purpose."""
@@ -40,3 +42,13 @@ def suggest(name: str, names: Sequence[str]) -> str:
     by_case = {each.lower(): each for each in reversed(names)}
     found = get_close_matches(name.lower(), by_case, n=1)
     return f". Did you mean {by_case[found[0]]!r}?" if found else ""
+
+
+def list_some(names: Sequence[str]) -> str:
+    """List names, the first of very many.
+
+    >>> list_some(["a", "b"])
+    'a, b'
+    """
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")

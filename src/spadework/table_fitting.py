@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.errors import DataError, InputError, suggest
+from spadework.errors import InputError, list_some, suggest
 from spadework.labels import UNLABELED, count_labels
 from spadework.table_model import (
     RESULTS,
@@ -17,12 +17,10 @@ from spadework.table_model import (
     mark_rows,
     name_rows,
 )
-from spadework.tables.batches import common_schema, text_in_some
 from spadework.tables.columns import Column
-from spadework.tables.databases import is_database
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
-from spadework.tables.reading import hold_input, read_table
+from spadework.tables.training_rows import read_training_rows
 from spadework.tables.values import Values, plain
 
 if TYPE_CHECKING:
@@ -36,8 +34,6 @@ REFERENCE_ROWS = 5_000
 
 _STATED = {1: 1, 0: 0, -1: -1}
 """Labels were read before; a detector need not ask what 0 means."""
-
-_SHOWN_NAMES = 12
 
 
 def fit_table(
@@ -108,6 +104,8 @@ class FitPlan:
     label : str
     label_map : dict of int, optional
     keys : tuple of str
+    n_empty : int
+        Rows without any value that were left out.
     """
 
     table: pa.Table
@@ -116,19 +114,21 @@ class FitPlan:
     label: str
     label_map: dict[str | None, int] | None
     keys: tuple[str, ...]
+    n_empty: int = 0
 
     def lines(self) -> list[str]:
         """Say what will be done: rows, labels, columns by role, and what is left out."""
         commas, units = self.encoder.with_commas, self.encoder.with_units
         return [
-            f"rows:   {self.table.num_rows:,}",
+            f"rows:   {self.table.num_rows:,}"
+            + f" ({self.n_empty:,} empty ones at the end left out)" * bool(self.n_empty),
             f"labels: {count_labels(self.labels)}",
             *(
-                f"{role}:".ljust(10) + f"{len(names):,} ({_shorten(names)})"
+                f"{role}:".ljust(10) + f"{len(names):,} ({list_some(names)})"
                 for role, names in self.encoder.roles.items()
             ),
-            *([f"decimal commas: {_shorten(commas)}"] if commas else []),
-            *([f"units:    {_shorten(units)}"] if units else []),
+            *([f"decimal commas: {list_some(commas)}"] if commas else []),
+            *([f"units:    {list_some(units)}"] if units else []),
             *self._stated_lines(),
             *(
                 f"left out: {each.name or '(no name)'}: {each.why}"
@@ -151,7 +151,7 @@ class FitPlan:
         if not any(column.missing for column in self.encoder.columns):
             return []
         found = self.stated
-        by_column = _shorten([f"{name} {count:,}" for name, count in found.items()])
+        by_column = list_some([f"{name} {count:,}" for name, count in found.items()])
         return [
             f"said to be missing: {sum(found.values()):,} values"
             + f" ({by_column})" * bool(found)
@@ -197,19 +197,9 @@ def plan_table(
             f"label must be the name of a column; got {type(label).__name__}. Put the "
             f"labels into the table as a column, and give its name"
         )
-    source, unlabeled = map(hold_input, (source, unlabeled))
-    table = read_table(source, query=query, types=stay_text)
-    if not table.num_rows:
-        raise DataError("the table has column names and no rows: nothing to learn from")
+    rows = read_training_rows(source, query, stay_text, unlabeled, label)
+    table = rows.table
     _refuse_unknown(table, [label, *keys, *ignore, *categories])
-    if unlabeled is not None:
-        _refuse_database(unlabeled)
-        new = read_table(unlabeled, types=stay_text)
-        if as_written := text_in_some([table.schema, new.schema]):
-            stay_text |= as_written
-            table = read_table(source, query=query, types=stay_text)
-            new = read_table(unlabeled, types=stay_text)
-        table = _with_unlabeled(table, new, label)
     mapping = None if label_map is None else by_text(label_map)
     labels = read_label_column(table, label, mapping)
     encoder = fit_encoder(
@@ -219,44 +209,7 @@ def plan_table(
         missing=[str(value) for value in missing],
     )
     _refuse_too_wide(encoder)
-    return FitPlan(table, encoder, labels, label, mapping, tuple(keys))
-
-
-def _refuse_database(unlabeled: Any) -> None:
-    """Refuse unlabeled rows from a database: a fit has one query."""
-    if isinstance(unlabeled, str) and is_database(unlabeled):
-        raise InputError(
-            "unlabeled rows come from files or frames. Those of a database join the "
-            "query of the labeled rows, after UNION ALL and with NULL as their label"
-        )
-
-
-def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
-    """Put rows without labels behind those of a table."""
-    names = [name for name in table.column_names if name != label]
-    missing = [name for name in names if name not in new.column_names]
-    if missing:
-        raise DataError(
-            f"the unlabeled rows lack columns of the table: {_shorten(missing)}"
-        )
-    nothing = pa.nulls(new.num_rows, table.schema.field(label).type)
-    rows = new.select(names).append_column(label, nothing).select(table.column_names)
-    try:
-        return pa.concat_tables([table, rows], promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return _with_one_schema([table, rows])
-
-
-def _with_one_schema(tables: list[pa.Table]) -> pa.Table:
-    """Put tables together whose columns differ in type; what differs becomes text."""
-    schema = common_schema([table.schema for table in tables])
-    try:
-        return pa.concat_tables([table.cast(schema, safe=False) for table in tables])
-    except pa.ArrowException as error:
-        raise DataError(
-            f"the unlabeled rows have columns of other types than the table: "
-            f"{str(error).splitlines()[0][:200]}. Give both in the same types"
-        ) from error
+    return FitPlan(table, encoder, labels, label, mapping, tuple(keys), rows.n_empty)
 
 
 def _refuse_too_wide(encoder: TableEncoder) -> None:
@@ -311,12 +264,6 @@ def _remember(
     return Reference(X[places], labels[places], scores, places, names, learnt)
 
 
-def _shorten(names: list[str]) -> str:
-    """List a few names."""
-    more = len(names) - _SHOWN_NAMES
-    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
 def _listed(names: Sequence[str]) -> Sequence[str]:
     """Take a name alone for a list of one."""
     return [names] if isinstance(names, str) else names
@@ -328,5 +275,5 @@ def _refuse_unknown(table: pa.Table, names: Sequence[str]) -> None:
     if unknown:
         raise InputError(
             f"there is no column {', '.join(map(repr, unknown))}; the table has "
-            f"{_shorten(table.column_names)}{suggest(unknown[0], table.column_names)}"
+            f"{list_some(table.column_names)}{suggest(unknown[0], table.column_names)}"
         )

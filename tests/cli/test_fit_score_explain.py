@@ -10,6 +10,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from commands import FIT, assert_refused, make_place, run, run_with
+from spadework.cli.fit import parse_map
 from spadework.tables.reading import read_table
 from test_table_model import payments
 
@@ -271,6 +272,19 @@ def test_fit_does_not_begin_where_another_file_would_be_replaced(folder):
     assert_refused(done, "is not a spadework model")
     assert "rows:" not in done.stdout + done.stderr
     assert (folder / "other" / "model.spade").read_text() == "notes"
+
+
+@pytest.mark.parametrize(
+    ("texts", "mapping"),
+    [
+        (["fraud=1,ok=0"], {"fraud": 1, "ok": 0}),
+        (["fraud=1", "ok=0, open=-1"], {"fraud": 1, "ok": 0, "open": -1}),
+        (["fraud, proven=1", "ok=0"], {"fraud, proven": 1, "ok": 0}),
+        (["a=b=1,c=0"], {"a=b": 1, "c": 0}),
+    ],
+)
+def test_a_map_may_come_in_parts_and_a_pair_alone_may_hold_a_comma(texts, mapping):
+    assert parse_map(texts) == mapping
 
 
 def test_fit_refuses_a_map_that_is_none(folder):

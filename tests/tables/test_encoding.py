@@ -19,6 +19,7 @@ from spadework.errors import InputError
 from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn
 from spadework.tables.dates import find_no_dates, to_days
 from spadework.tables.encoding import TableEncoder, fit_encoder
+from spadework.tables.frames import frame_to_table
 from spadework.tables.reading import read_table
 from spadework.tables.recognition import MAX_COMMON
 from spadework.tables.unusable import ColumnsError
@@ -77,6 +78,16 @@ def test_numbers_of_every_type_are_numbers(values):
     assert isinstance(column, NumberColumn)
     expected = [float(value) for value in values.to_pylist()]
     np.testing.assert_allclose(column.encode(values)[:, 0], expected, rtol=1e-3)
+
+
+def test_whole_numbers_that_a_frame_declares_a_category_are_one():
+    codes = pd.Series([10, 20, 30] * 20)
+    frame = pd.DataFrame({"declared": codes.astype("category"), "number": codes})
+    encoder = fit_encoder(frame_to_table(frame))
+    assert encoder.roles == {"category": ["declared"], "number": ["number"]}
+    features = encoder.encode(frame_to_table(frame))
+    as_numbers = frame.astype({"declared": "int64"})
+    np.testing.assert_array_equal(encoder.encode(frame_to_table(as_numbers)), features)
 
 
 @pytest.mark.parametrize(

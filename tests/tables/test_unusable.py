@@ -251,6 +251,10 @@ def dates(form, n_days):
         ("%m/%d/%Y %H:%M", 12, "the day or the month may come first"),
         ("%d März %Y", 200, "it is like dates"),
         ("%d/%m/%Y at noon", 200, "it is like dates"),
+        ("%d-%b-%y", 200, "it is like dates"),
+        ("%d/%m/%y", 200, "it is like dates"),
+        ("%m/%d/%y %H:%M", 200, "it is like dates"),
+        ("%d.%m.%y", 200, "it is like dates"),
         ("%m/%d/%Y 2:58 PM", 12, "the day or the month may come first"),
     ],
 )
@@ -269,7 +273,7 @@ def test_dates_of_both_orders_in_one_column_are_left_out_and_said():
 
 
 @pytest.mark.parametrize(
-    "text", ["12-34-5678", "1.2.10", "10.0.0.12", "99/12/2025", "3/4"]
+    "text", ["12-34-5678", "1.2.10", "12.34.56", "10.0.0.12", "99/12/2025", "3/4"]
 )
 def test_codes_that_are_no_dates_stay_what_they_are(text):
     texts = pa.chunked_array([[text, f"{text}0"] * 100])

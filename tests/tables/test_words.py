@@ -151,3 +151,10 @@ def test_a_column_that_only_unusual_rows_have_is_said_so():
 )
 def test_shares_keep_the_digits_that_matter(share, said):
     assert in_rows(share) == said
+
+
+def test_a_long_value_is_cut():
+    long = "a very long name of a shop " * 5
+    assert words([long, "shop"] * 20, long) == (
+        f"x is {long[:57]}..., as in 50% of ordinary rows"
+    )

@@ -39,11 +39,11 @@ def fit(
         typer.Option(help="Table of pictures' labels: columns file and label."),
     ] = None,
     label_map: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--map",
             help="What label values mean: 'fraud=1,ok=0'; 1 anomaly, 0 normal, -1 or "
-            "empty unlabeled.",
+            "empty unlabeled; repeatable.",
         ),
     ] = None,
     key: Annotated[
@@ -88,7 +88,7 @@ def fit(
     """Fit a model on a table, or on pictures in good/, defect/ and unlabeled/."""
     hush(quiet)
     target = new_folder(out, force=force)
-    mapping = None if label_map is None else parse_map(label_map)
+    mapping = parse_map(label_map) if label_map else None
     if is_folder(sources):
         files = Path(sources[0]) / "*.csv"
         refuse_options(
@@ -187,10 +187,10 @@ def as_options(parameter: str, values: Sequence[str]) -> str:
     return " ".join(f"{option} {shlex.quote(value)}" for value in values)
 
 
-def parse_map(text: str) -> dict[str, int]:
-    """Read ``value=label`` pairs, parted by commas."""
+def parse_map(texts: Sequence[str]) -> dict[str, int]:
+    """Read ``value=label`` pairs, parted by commas; a pair alone may hold commas."""
     mapping: dict[str, int] = {}
-    for pair in text.split(","):
+    for pair in (pair for text in texts for pair in _pairs(text)):
         value, equals, number = pair.rpartition("=")
         if not equals or number.strip() not in ("1", "0", "-1"):
             raise LabelError(
@@ -203,6 +203,10 @@ def parse_map(text: str) -> dict[str, int]:
                 f"--map gives {value!r} two meanings: {mapping[value]} and {meaning}"
             )
     return mapping
+
+
+def _pairs(text: str) -> list[str]:
+    return [text] if text.count("=") == 1 else text.split(",")
 
 
 def summarize(model: "TableModel") -> dict[str, Any]:

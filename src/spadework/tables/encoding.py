@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.errors import InputError
+from spadework.errors import InputError, list_some
 from spadework.tables.columns import Column, Features, NumberColumn
 from spadework.tables.numerals import COMMA
 from spadework.tables.recognition import Ignored, fit_column
@@ -92,11 +92,10 @@ class TableEncoder:
     def _refuse_missing(self, names: Collection[str]) -> None:
         missing = [c.name for c in self.columns if c.name not in names]
         if missing:
-            more = len(missing) - _SHOWN
-            shown = ", ".join(missing[:_SHOWN]) + (f" and {more} more" * (more > 0))
             raise InputError(
-                f"the table lacks columns that the model was fitted with: {shown}. Add "
-                f"them; values that are not known may be left empty"
+                f"the table lacks columns that the model was fitted with: "
+                f"{list_some(missing)}. Add them; values that are not known may be left "
+                f"empty"
             )
 
 

@@ -68,10 +68,12 @@ CODE_SHARE = 0.9
 FEW_ROWS = 20
 """Below this many rows, nothing is taken for an id."""
 
+_DAY = r"(0?[1-9]|[12]\d|3[01])"
 _DAY_IN_FRONT = (
-    r"^\s*(0?[1-9]|[12]\d|3[01])[-./ ](0?[1-9]|[12]\d|3[01]|\pL{3,9})\.?[-./ ]\d{4}\b"
+    rf"^\s*({_DAY}[-./ ]({_DAY}|\pL{{3,9}})\.?[-./ ]\d{{4}}"
+    rf"|{_DAY}([-/]{_DAY}|[-./ ]\pL{{3}})[-./ ]\d\d|\d\d\.(0\d|1[0-2])\.\d\d)\b"
 )
-"""Dates with the day, or the month, in front."""
+"""Dates with the day, or the month, in front, and years of four digits or two."""
 
 _YEAR_FIRST_PLEASE = (
     "write them with the year first, as in 2025-03-31, or make it a category"
@@ -97,7 +99,10 @@ def fit_column(
     """Fit the encoding of one column, or say why there is none."""
     if column.null_count == len(column):
         return _empty(name)
-    if not _is_plain(value_type(column.type)):
+    kind = value_type(column.type)
+    is_declared = kind != column.type and pa.types.is_integer(kind)
+    as_category = as_category or is_declared
+    if not _is_plain(kind):
         return Ignored(name, f"values of type {column.type} are not understood")
     missing = tuple(missing)
     array = to_text(column, missing) if as_category else _blank(column, missing)

@@ -20,7 +20,7 @@ from spadework.tables.values import Values
 ODD_SHARE = 0.03
 """Share of ordinary rows below which a weekday or a time of day is said to be odd."""
 
-_COMMON = 0.5
+_COMMON, _LETTERS = 0.5, 60
 _SIDES = ("left", "right")
 _WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
@@ -41,9 +41,14 @@ def put_into_words(column: Column, array: Values, usual: Features) -> list[str]:
     else:
         said = _point_words(column, array, usual)
     return [
-        f"{column.name} is {shown}, {words}"
+        f"{column.name} is {_shorten(shown)}, {words}"
         for shown, words in zip(column.show(array), said, strict=True)
     ]
+
+
+def _shorten(text: str) -> str:
+    """Cut a long value."""
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 3]}..."
 
 
 def in_rows(share: float, which: str = "ordinary") -> str:

@@ -1,0 +1,96 @@
+"""Read the rows of a fit: a table, and further rows without labels behind it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from spadework.errors import DataError, InputError, list_some
+from spadework.tables.batches import Types, common_schema, text_in_some
+from spadework.tables.databases import is_database
+from spadework.tables.reading import hold_input, read_table
+from spadework.tables.values import plain
+
+
+class TrainingRows(NamedTuple):
+    """Rows to learn from, and how many were left out because they hold no value."""
+
+    table: pa.Table
+    n_empty: int
+
+
+def read_training_rows(
+    source: Any, query: str | None, types: Types, unlabeled: Any, label: str
+) -> TrainingRows:
+    """Read a table and, if there are, further rows that count as unlabeled.
+
+    Parameters
+    ----------
+    source, query, types
+        As of `read_table`.
+    unlabeled : source, optional
+        Rows whose labels do not count.
+    label : str
+        Column of the labels.
+    """
+    _refuse_database(unlabeled)
+    source, unlabeled = map(hold_input, (source, unlabeled))
+    table, n_empty = _without_empty_end(read_table(source, query=query, types=types))
+    if not table.num_rows:
+        raise DataError("the table has column names and no rows: nothing to learn from")
+    if unlabeled is None or label not in table.column_names:
+        return TrainingRows(table, n_empty)
+    new, n_more = _without_empty_end(read_table(unlabeled, types=types))
+    if as_written := text_in_some([table.schema, new.schema]):
+        types = {**types, **as_written}
+        table = read_table(source, query=query, types=types)[: table.num_rows]
+        new = read_table(unlabeled, types=types)[: new.num_rows]
+    return TrainingRows(_with_unlabeled(table, new, label), n_empty + n_more)
+
+
+def _without_empty_end(table: pa.Table) -> TrainingRows:
+    """Leave out the rows without any value that spreadsheets write at the end."""
+    if any(plain(column).null_count == 0 for column in table[-1:].columns):
+        return TrainingRows(table, 0)
+    n_rows = 0
+    for column in table.columns:
+        there = np.flatnonzero(np.asarray(plain(column).is_valid()))
+        n_rows = max(n_rows, *(there[-1:] + 1), 0)
+    return TrainingRows(table[: int(n_rows)], table.num_rows - int(n_rows))
+
+
+def _refuse_database(unlabeled: Any) -> None:
+    """Refuse unlabeled rows from a database: a fit has one query."""
+    if isinstance(unlabeled, str) and is_database(unlabeled):
+        raise InputError(
+            "unlabeled rows come from files or frames. Those of a database join the "
+            "query of the labeled rows, after UNION ALL and with NULL as their label"
+        )
+
+
+def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
+    """Put rows without labels behind those of a table."""
+    names = [name for name in table.column_names if name != label]
+    missing = [name for name in names if name not in new.column_names]
+    if missing:
+        raise DataError(
+            f"the unlabeled rows lack columns of the table: {list_some(missing)}"
+        )
+    nothing = pa.nulls(new.num_rows, table.schema.field(label).type)
+    rows = new.select(names).append_column(label, nothing).select(table.column_names)
+    try:
+        return pa.concat_tables([table, rows], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return _with_one_schema([table, rows])
+
+
+def _with_one_schema(tables: list[pa.Table]) -> pa.Table:
+    """Put tables together whose columns differ in type; what differs becomes text."""
+    schema = common_schema([table.schema for table in tables])
+    try:
+        return pa.concat_tables([table.cast(schema, safe=False) for table in tables])
+    except pa.ArrowException as error:
+        raise DataError(
+            f"the unlabeled rows have columns of other types than the table: "
+            f"{str(error).splitlines()[0][:200]}. Give both in the same types"
+        ) from error
