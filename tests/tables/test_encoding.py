@@ -265,6 +265,8 @@ def test_words_where_dates_were_are_named(word):
         ("row", pa.array([f"{i}" for i in range(100, 100 + N)]), "like an id"),
         ("payment_id", pa.array([i * i for i in range(N)]), "like an id"),
         ("paymentId", pa.array([i * i for i in range(N)]), "like an id"),
+        ("Kundennummer", pa.array([i * i for i in range(N)]), "like an id"),
+        ("orderNo", pa.array([i * i for i in range(N)]), "like an id"),
         ("__index_level_0__", pa.array([i * i for i in range(N)]), "like an id"),
         ("x", pa.array([f"T{i:05}" for i in range(N)]), "like an id"),
         ("x", pa.array([f"the {i} words of a customer" for i in range(N)]), "free text"),

@@ -81,8 +81,8 @@ _YEAR_FIRST_PLEASE = (
 
 _LONG_TEXT, _FREE_TEXT_WORDS = 40, 5
 _ID_NAME = re.compile(
-    r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no)$|^unnamed|^__index_level_\d+__$)"
-    r"|[a-z](Id|ID)$"
+    r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no|phone|imei|iban|serial)$"
+    r"|(number|nummer)$|^unnamed|^__index_level_\d+__$)|[a-z](Id|ID|No|Nr)$"
 )
 
 
