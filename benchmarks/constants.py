@@ -77,6 +77,7 @@ def moved_constants() -> Iterator[Moved]:
             (weighing, "ONE_CLASS_SHARE"),
             (weighing, "CONFIRMED"),
             (weighing, "UNJUDGED_SHARE"),
+            (weighing, "FEW_ANOMALIES"),
             (weighing, "LEAST_SURE"),
             (weighing, "MOST_SURE"),
             (blend, "NEGLIGIBLE"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spadework.errors import InputError
 from spadework.lost_columns import MIN_ROWS, ColumnWatch, find_lost
 from spadework.scoring import score_table
 from spadework.table_fitting import fit_table
@@ -91,6 +92,17 @@ def test_what_is_often_missing_or_new_must_be_so_in_many_rows_to_be_named():
     new = with_column(emptied(new, "rare"), "shop", [f"new {n}" for n in range(400)])
     assert names(find_lost(model, new[:10])) == []
     assert names(find_lost(model, new)) == ["rare", "shop"]
+
+
+@pytest.mark.parametrize("row", [0, 49])
+def test_what_cannot_be_read_is_refused_as_ever(row):
+    table = payments(50, seed=4)
+    values = [str(value) for value in table.column("amount").to_pylist()]
+    values[row] = "a lot"
+    with pytest.raises(InputError, match="column amount was a number in training"):
+        fitted().score(with_column(table, "amount", values))
+    with pytest.raises(InputError, match="lacks columns that the model was fitted with"):
+        fitted().score(table.drop_columns(["amount"]))
 
 
 def test_scoring_logs_a_lost_column_and_counts_it(tmp_path, caplog):

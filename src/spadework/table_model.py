@@ -134,8 +134,9 @@ class TableModel:
     def score(self, table: Any) -> pa.Table:
         """Score a frame or a file; keys and results in the order of its rows."""
         read = read_table(table, types=self.types, columns=self.columns)
+        scored = pa.Table.from_batches([self.score_batch(b) for b in _batches(read)])
         warn_of_lost(find_lost(self, read))
-        return pa.Table.from_batches([self.score_batch(b) for b in _batches(read)])
+        return scored
 
     def score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Score the rows of a batch: its keys, then score, probability and call."""

@@ -196,7 +196,7 @@ def test_being_unlike_labeled_normals_counts_as_one_class_scores_do(rows):
     weights = weigh_readings(behind, labels, odd).weights
     assert weights[UNLIKE_NORMAL] < weights[ONE_CLASS]
     contradicted = weigh_readings(scores, labels, ~odd).weights
-    assert contradicted[UNLIKE_NORMAL] == contradicted[ONE_CLASS] == 0
+    assert contradicted[UNLIKE_NORMAL] == contradicted[ONE_CLASS] < 0.05
 
 
 def test_being_unlike_labeled_normals_does_not_count_where_these_look_risky(rows):
@@ -259,16 +259,41 @@ def test_suspicion_counts_less_the_better_normals_and_unlabeled_rows_differ(rows
     assert shares[-1] < 0.02
 
 
-def test_pseudo_labels_that_the_labels_contradict_are_not_used(rows):
-    rng, labels, odd = rows
-    scores = {
-        LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=-2.0),
-        PSEUDO: made(rng, labels, anomalies=3.0, odd=odd, hidden=9.0),
-        ONE_CLASS: made(rng, labels, anomalies=3.0, odd=odd, hidden=9.0),
-    }
-    trust = weigh_readings(scores, labels, odd)
-    assert trust.weights[PSEUDO] == trust.weights[ONE_CLASS] == 0
+def contradicted(rng, n_anomalies, *, by_heart=0.0):
+    """Trust where labels rank low what one-class classifiers find odd.
+
+    These tell labeled normals from other rows as far as they know them by heart.
+    """
+    labels = np.repeat([1, 0, -1], [n_anomalies, 100, 2_000]).astype(np.int8)
+    odd = (labels == -1) & (rng.random(len(labels)) < 0.1)
+    seen = made(rng, labels, anomalies=3.0, normals=-by_heart, odd=odd, hidden=9.0)
+    taught = made(rng, labels, anomalies=3.0, odd=odd, hidden=-2.0)
+    scores = {LABELS: taught, PSEUDO: seen, ONE_CLASS: seen}
+    return weigh_readings(scores, labels, odd)
+
+
+def test_pseudo_labels_that_the_labels_contradict_are_not_used():
+    trust = contradicted(np.random.default_rng(0), 100)
+    assert max(trust.weights[PSEUDO], trust.weights[ONE_CLASS]) < NEGLIGIBLE
     assert "pseudo-labels not used" in str(trust)
+
+
+def test_few_labeled_anomalies_cannot_refute_the_consensus():
+    rng = np.random.default_rng(0)
+    found = {n: contradicted(rng, n) for n in (1, 4, 16, 64)}
+    weights = [trust.weights[PSEUDO] for trust in found.values()]
+    assert 0.2 < weights[0] < 0.5
+    assert weights == sorted(weights, reverse=True)
+    assert weights[-1] < 0.01
+    assert "too few anomalies are labeled to refute it" in str(found[1])
+    assert "pseudo-labels not used" in str(found[64])
+
+
+def test_classifiers_that_know_labeled_normals_by_heart_need_no_refuting():
+    rng = np.random.default_rng(0)
+    weights = [contradicted(rng, 2, by_heart=each).weights[PSEUDO] for each in (0, 3, 9)]
+    assert weights[0] > weights[1] > weights[2] >= 0
+    assert weights[2] < 0.01
 
 
 def test_pseudo_labels_that_the_labels_confirm_count_in_full(rows):

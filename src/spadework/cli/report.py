@@ -66,7 +66,6 @@ def report(
         types=fitted.types,
         columns=[*fitted.columns, fitted.label],
     )
-    warn_of_lost(find_lost(fitted, table))
     unseen = None
     if held_out:
         unseen = read_table(source_of(held_out), types=fitted.types)
@@ -79,6 +78,7 @@ def report(
             f"{in_words_of_the_command(str(error))} The map is that of spadework fit; "
             f"fit again with one that names the labels of held-out rows, too"
         ) from error
+    warn_of_lost(find_lost(fitted, table))
     _say(out, quiet=quiet, as_json=as_json)
 
 

@@ -109,9 +109,12 @@ class Trust:
                 f"pseudo-labels not used: the one-class models contradict what the "
                 f"labels say ({agreement}); scores come from labels and unlabeled rows"
             )
-        how_far = "agree in part" if self.agreement > 0.5 else "disagree"
-        if self.agreement >= FULL_AGREEMENT:
-            how_far = "agree"
+        if self.agreement <= 0.5:
+            return (
+                f"{used}: consensus and labels disagree ({agreement}), but too few "
+                f"anomalies are labeled to refute it"
+            )
+        how_far = "agree" if self.agreement >= FULL_AGREEMENT else "agree in part"
         return f"{used}: consensus and labels {how_far}, {agreement}"
 
     def _unjudged(self, weight: float) -> str:

@@ -47,6 +47,10 @@ UNJUDGED_SHARE = 0.5
 one-class scores there, as far as suspects cannot be relied on to do so; and of both where
 anomalies are labeled but nothing that learns from them can be relied on."""
 
+FEW_ANOMALIES = 8
+"""Labeled anomalies at which agreement with what they teach settles half of whether
+one-class classifiers are believed; the less, the less it settles."""
+
 LEAST_SURE, MOST_SURE = 0.5, 4.0
 """Weight, at least and at most, of setting unlabeled rows against labeled normals; it is
 1 where the two are told apart by one standard error."""
@@ -146,9 +150,13 @@ def _believe_consensus(
     """Say how far to believe pseudo-labels and one-class scores.
 
     They count as far as the other readings agree, and by half where nothing can be
-    compared. Where labeled normals look risky, what these teach by pseudo-labels or alone
-    gives way. One-class scores learn nothing from labeled anomalies: they count as far as
-    they rank these like the best of the readings that do, and more if they do so, unless
+    compared. What few labeled anomalies teach cannot refute them: the fewer there are,
+    the nearer to half they count where the others disagree, less as far as they tell
+    unlabeled rows from labeled normals, which all of them have seen.
+
+    Where labeled normals look risky, what these teach by pseudo-labels or alone gives
+    way. One-class scores learn nothing from labeled anomalies: they count as far as they
+    rank these like the best of the readings that do, and more if they do so, unless
     labeled normals look risky.
 
     Where no anomaly is labeled, one-class scores count by half as far as suspects cannot
@@ -164,7 +172,12 @@ def _believe_consensus(
     belief = UNJUDGED_SHARE if agreement is None else belief_in(agreement)
     sureness = 1.0
     believed: dict[str, float] = {}
-    has_anomalies = (labels == ANOMALY).any()
+    n_anomalies = int((labels == ANOMALY).sum())
+    has_anomalies = n_anomalies > 0
+    if has_anomalies:
+        shift = evidence[ONE_CLASS].shift if ONE_CLASS in evidence else None
+        unjudged = UNJUDGED_SHARE * (1 - choosiness_of(shift))
+        belief += max(0.0, unjudged - belief) / (1 + (n_anomalies / FEW_ANOMALIES) ** 2)
     if PSEUDO in evidence and has_anomalies:
         believed[PSEUDO] = belief * (1 - riskiness)
     elif PSEUDO in evidence:
