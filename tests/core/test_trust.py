@@ -196,7 +196,7 @@ def test_being_unlike_labeled_normals_counts_as_one_class_scores_do(rows):
     weights = weigh_readings(behind, labels, odd).weights
     assert weights[UNLIKE_NORMAL] < weights[ONE_CLASS]
     contradicted = weigh_readings(scores, labels, ~odd).weights
-    assert contradicted[UNLIKE_NORMAL] == contradicted[ONE_CLASS] < 0.05
+    assert contradicted[UNLIKE_NORMAL] == contradicted[ONE_CLASS] < 0.1
 
 
 def test_being_unlike_labeled_normals_does_not_count_where_these_look_risky(rows):
