@@ -168,10 +168,21 @@ def test_moved_values_without_moved_calls_ask_for_a_refit(model):
 
 @given(st.floats(0, 1), st.integers(1, 10**6))
 def test_the_same_share_of_calls_never_asks_for_labels(share, n_rows):
-    assert advise(0.5, share, share, n_rows) == "keep"
-    assert advise(0.9, share, share, n_rows) == "refit"
+    assert advise(0.5, share, share, 5_000, n_rows) == "keep"
+    assert advise(0.9, share, share, 5_000, n_rows) == "refit"
 
 
 def test_a_doubling_that_chance_explains_does_not_ask_for_labels():
-    assert advise(0.5, 0.01, 0.03, 100) == "keep"
-    assert advise(0.5, 0.01, 0.03, 100_000) == "relabel"
+    assert advise(0.5, 0.01, 0.03, 5_000, 100) == "keep"
+    assert advise(0.5, 0.01, 0.03, 5_000, 100_000) == "relabel"
+    assert advise(0.5, 0.01, 0.03, 100, 100_000) == "keep"
+
+
+@pytest.mark.parametrize("share", [0.0002, 0.001, 0.01])
+@pytest.mark.parametrize("n_rows", [1_000, 100_000])
+def test_rare_calls_that_chance_moves_hardly_ever_ask_for_labels(share, n_rows):
+    rng = np.random.default_rng(0)
+    before, now = (rng.binomial(n, share, 1_000) / n for n in (5_000, n_rows))
+    pairs = zip(before, now, strict=True)
+    advised = [advise(0.5, *pair, 5_000, n_rows) for pair in pairs]
+    assert advised.count("relabel") < 20

@@ -22,7 +22,11 @@ SPELLINGS = {
 }
 
 usable_labels = st.lists(st.sampled_from([1, 0, -1]), min_size=2, max_size=12).filter(
-    lambda labels: -1 in labels and set(labels) != {-1}
+    lambda labels: (
+        -1 in labels
+        and set(labels) != {-1}
+        and (0 in labels or labels.count(1) <= labels.count(-1))
+    )
 )
 
 
@@ -57,6 +61,10 @@ TABLES = {
         spelled(y, "anomaly", "normal", None), dtype="category"
     ),
     "pandas frame": lambda y: pd.DataFrame({"label": y}),
+    "nullable array": lambda y: pd.array(spelled(y, 1, 0, None), dtype="Int8"),
+    "nullable truth": lambda y: pd.array(spelled(y, True, False, None), dtype="boolean"),
+    "masked ints": lambda y: np.ma.masked_equal(y, -1),
+    "masked truth": lambda y: np.ma.masked_array(np.equal(y, 1), np.equal(y, -1)),
     "polars ints": lambda y: pl.Series(spelled(y, 1, 0, None), dtype=pl.Int64),
     "polars floats": lambda y: pl.Series(spelled(y, 1.0, 0.0, None), dtype=pl.Float64),
     "polars booleans": lambda y: pl.Series(spelled(y, True, False, None)),
@@ -160,6 +168,16 @@ def test_only_zeros_and_ones_are_refused_with_a_mapping_for_either_reading(y):
     advised = [literal_eval(text) for text in re.findall(r"\{.*?\}", str(refusal.value))]
     read = [normalize_labels(y, mapping).tolist() for mapping in advised]
     assert read == [[1, 0, 0], [1, -1, -1]]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float64])
+def test_signs_of_outliers_are_refused_with_a_mapping_for_either_reading(dtype):
+    y = np.array([1, 1, 1, 1, -1]).astype(dtype)
+    with pytest.raises(LabelError, match=r"\{-1: 1, 1: 0\} if -1 is an outlier"):
+        normalize_labels(y)
+    assert normalize_labels(y, {-1: 1, 1: 0}).tolist() == [0, 0, 0, 0, 1]
+    assert normalize_labels(y, {1: 1, -1: -1}).tolist() == [1, 1, 1, 1, -1]
+    assert normalize_labels(-y).tolist() == (-y).tolist()  # few are labeled anomalies
 
 
 def test_the_word_normal_says_that_rows_are_known_to_be_normal():

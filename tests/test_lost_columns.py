@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spadework.errors import InputError
-from spadework.lost_columns import MIN_ROWS, ColumnWatch, find_lost
+from spadework.lost_columns import MIN_ROWS
 from spadework.scoring import score_table
 from spadework.table_fitting import fit_table
 from test_table_model import fitted, payments
@@ -31,12 +31,12 @@ def names(lost):
 
 
 def test_rows_like_those_of_training_lose_nothing():
-    assert find_lost(fitted(), payments(300, seed=4)) == []
+    assert fitted().find_lost(payments(300, seed=4)) == []
 
 
 @pytest.mark.parametrize("name", NEVER_EMPTY)
 def test_a_column_that_is_empty_in_all_new_rows_is_named(name):
-    (lost,) = find_lost(fitted(), emptied(payments(50, seed=4), name))
+    (lost,) = fitted().find_lost(emptied(payments(50, seed=4), name))
     assert str(lost) == (
         f"column {name} is missing in all 50 rows, and was in no training row"
     )
@@ -45,7 +45,7 @@ def test_a_column_that_is_empty_in_all_new_rows_is_named(name):
 def test_categories_in_another_spelling_are_named_with_an_example():
     table = payments(50, seed=4)
     shouted = [str(value).upper() for value in table.column("place").to_pylist()]
-    (lost,) = find_lost(fitted(), with_column(table, "place", shouted))
+    (lost,) = fitted().find_lost(with_column(table, "place", shouted))
     assert lost.name == "place"
     assert f"such as {shouted[0]!r}" in lost.why
 
@@ -54,22 +54,22 @@ def test_one_known_value_among_many_rows_clears_a_column():
     table = payments(200, seed=4)
     for name in NEVER_EMPTY:
         values = [None] * 199 + table.column(name).to_pylist()[:1]
-        assert find_lost(fitted(), with_column(table, name, values)) == []
+        assert fitted().find_lost(with_column(table, name, values)) == []
 
 
 def test_few_rows_may_lack_anything():
     table = emptied(payments(MIN_ROWS - 1, seed=4), "amount")
-    assert find_lost(fitted(), table) == []
+    assert fitted().find_lost(table) == []
 
 
 @settings(deadline=None, max_examples=20)
 @given(n_rows=st.integers(MIN_ROWS, 60), cut=st.integers(0, 60))
 def test_batches_tell_the_same_as_the_whole(n_rows, cut):
     table = emptied(payments(n_rows, seed=4), "amount")
-    watch = ColumnWatch(fitted())
+    watch = fitted().watch_columns()
     for part in (table[:cut], table[cut:]):
         watch.look(part)
-    assert watch.found() == find_lost(fitted(), table)
+    assert watch.found() == fitted().find_lost(table)
 
 
 def sparse(n_rows, seed):
@@ -90,8 +90,8 @@ def test_what_is_often_missing_or_new_must_be_so_in_many_rows_to_be_named():
     assert {"rare", "shop"} <= set(model.columns)
     new = pa.table(sparse(400, 1)).drop_columns(["status"])
     new = with_column(emptied(new, "rare"), "shop", [f"new {n}" for n in range(400)])
-    assert names(find_lost(model, new[:10])) == []
-    assert names(find_lost(model, new)) == ["rare", "shop"]
+    assert names(model.find_lost(new[:10])) == []
+    assert names(model.find_lost(new)) == ["rare", "shop"]
 
 
 @pytest.mark.parametrize("row", [0, 49])

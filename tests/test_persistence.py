@@ -338,6 +338,32 @@ def test_an_unknown_attribute_of_an_estimator_is_refused_by_name(saved, name):
     assert_refused(saved, name)
 
 
+def test_attributes_of_the_users_own_are_refused_when_saving(path):
+    marked = deepcopy(model())
+    marked.trained_on = "2026-11-18"
+    with pytest.raises(ModelFileError, match="trained_on of its own"):
+        save(marked, path)
+    assert not path.exists()
+
+
+def test_an_array_that_is_used_twice_is_refused(saved):
+    def change(header, arrays):
+        readings = find(header, "BlendedModel")["readings"]
+        part = readings["$tuple"] if isinstance(readings, dict) else readings
+        part.append(part[0])
+
+    rewrite(saved, change)
+    assert_refused(saved, "do not fit together")
+
+
+def test_an_array_that_nothing_uses_is_refused(saved):
+    def change(header, arrays):
+        arrays["spare"] = np.zeros(3)
+
+    rewrite(saved, change)
+    assert_refused(saved, "nothing needs spare")
+
+
 def test_an_unknown_attribute_of_a_record_is_refused_by_name(saved):
     def change(header, arrays):
         find(header, "FlatForest")["extra"] = 1

@@ -1,5 +1,6 @@
 """A model of a table as it is: fitted, scored, saved and loaded."""
 
+import dataclasses
 import datetime as dt
 from functools import cache
 
@@ -59,6 +60,21 @@ def fitted():
 
 def columns_of(table):
     return {name: table.column(name).to_pylist() for name in table.column_names}
+
+
+@pytest.mark.parametrize("change", [{"keys": (1,)}, {"label": None}, {"n_rows": 0}])
+def test_a_model_of_nothing_or_of_columns_without_names_is_refused(change):
+    with pytest.raises(InputError, match="text as names"):
+        dataclasses.replace(fitted(), **change)
+
+
+def test_flags_of_a_column_must_be_true_or_false():
+    for column in fitted().encoder.columns:
+        if hasattr(column, "tells_missing"):
+            with pytest.raises(InputError, match="needs True or False"):
+                dataclasses.replace(column, tells_missing=10**8)
+        with pytest.raises(InputError, match="needs text as its name"):
+            dataclasses.replace(column, name=True)
 
 
 @pytest.mark.parametrize("n_empty", [0, 1, 30])

@@ -162,22 +162,27 @@ def compare_table(model: TableModel, X: Rows) -> Drift:
     threshold = model.detector.threshold_
     called_before = float((reference.scores[reference.usual] > threshold).mean())
     called_now = float((model.detector.anomaly_score(X) > threshold).mean())
+    n_before = int(reference.usual.sum())
     return Drift(
         difference,
         called_before,
         called_now,
         len(X),
-        advise(difference.auc, called_before, called_now, len(X)),
+        advise(difference.auc, called_before, called_now, n_before, len(X)),
     )
 
 
-def advise(auc: float, called_before: float, called_now: float, n_rows: int) -> Advice:
+def advise(
+    auc: float, called_before: float, called_now: float, n_before: int, n_rows: int
+) -> Advice:
     """Say what to do: relabel if calls have moved, refit if only values have.
 
     Calls have moved when their share has halved or doubled, by more than three
-    standard errors of a share.
+    standard errors of the difference of two shares, those before and those now.
     """
-    error = np.sqrt(max(called_before, 1 / n_rows) / n_rows)
+    n_called = n_before * called_before + n_rows * called_now
+    share = max(1.0, n_called) / (n_before + n_rows)
+    error = np.sqrt(share * (1 / n_before + 1 / n_rows))
     moved = not called_before / 2 <= called_now <= 2 * called_before
     if moved and abs(called_now - called_before) > 3 * error:
         return "relabel"

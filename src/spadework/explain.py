@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from spadework.core.pseudo_labels import BOTH
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.table_model import Reference, TableModel
+from spadework.reference import Reference
+from spadework.table_model import TableModel
 from spadework.tables.columns import Column
 from spadework.tables.frames import frame_to_table
 from spadework.tables.words import put_into_words

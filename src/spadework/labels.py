@@ -94,7 +94,8 @@ def normalize_labels(
     LabelError
         For values that are not understood; for 0 and 1 without any unlabeled
         row and without a mapping, since 0 may mean "normal" or "not known";
-        and for labels nothing can be learnt from.
+        for -1 and more rows of 1, since -1 may mean an outlier; and for labels
+        nothing can be learnt from.
 
     Examples
     --------
@@ -106,8 +107,11 @@ def normalize_labels(
     labels = translate_labels(y, mapping)
     census = count_labels(labels)
     _refuse_unusable(census)
-    if census.setting == "PN" and mapping is None and not stated:
-        _refuse_ambiguous(_as_vector(y), labels)
+    if mapping is None and not stated:
+        if census.setting == "PN":
+            _refuse_ambiguous(_as_vector(y), labels)
+        if census.setting == "PU" and census.n_anomalies > census.n_unlabeled:
+            _refuse_outlier_signs(_as_vector(y), census)
     return labels
 
 
@@ -129,8 +133,11 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
             "an anomaly, 0 for normal and -1 for unlabeled rows"
         )
     try:
-        if np.ma.is_masked(y):
-            y = np.ma.filled(np.ma.asarray(y).astype(object), None)
+        if isinstance(y, np.ma.MaskedArray):
+            known, y = ~np.ma.getmaskarray(y), y.data.astype(object)
+            y = np.array(
+                [v if k else None for v, k in zip(y, known, strict=True)], object
+            )
         values = np.asarray(y)
     except ValueError as error:
         raise LabelError(f"labels must be one value per row: {error}") from error
@@ -251,6 +258,17 @@ def _refuse_ambiguous(values: NDArray[Any], labels: NDArray[np.int8]) -> None:
         f"known'. Say which with label_map: {{{one}: 1, {zero}: 0}} if {zero} rows are "
         f"known to be normal, {{{one}: 1, {zero}: -1}} if they are unlabeled"
     )
+
+
+def _refuse_outlier_signs(values: NDArray[Any], census: LabelCensus) -> None:
+    """Raise where most rows are 1 and the others -1, as of scikit-learn's outliers."""
+    if values.dtype.kind in "if" and (values == UNLABELED).any():
+        raise LabelError(
+            f"labels hold -1 ({census.n_unlabeled:,} rows) and more often 1 "
+            f"({census.n_anomalies:,} rows), and -1 may mean 'outlier' or 'unlabeled'. "
+            f"Say which with label_map: {{-1: 1, 1: 0}} if -1 is an outlier and 1 is "
+            f"normal, {{1: 1, -1: -1}} if most rows are labeled anomalies"
+        )
 
 
 def _refuse_unusable(census: LabelCensus) -> None:

@@ -6,18 +6,17 @@ new one. Scores go on as if nothing had happened, so somebody must be told.
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from spadework.reference import Reference
 from spadework.tables.columns import CategoryColumn, Column
+from spadework.tables.encoding import TableEncoder
 from spadework.tables.values import Values
 from spadework.tables.words import in_rows
-
-if TYPE_CHECKING:
-    from spadework.table_model import TableModel
 
 logger = logging.getLogger("spadework")
 
@@ -44,9 +43,9 @@ class LostColumn(NamedTuple):
 class ColumnWatch:
     """Looks at new rows, batch after batch, for columns that say nothing of any."""
 
-    def __init__(self, model: "TableModel") -> None:
-        self._model = model
-        self._suspects = list(model.encoder.columns)
+    def __init__(self, encoder: TableEncoder, reference: Reference, n_rows: int) -> None:
+        self._encoder, self._reference, self._n_trained = encoder, reference, n_rows
+        self._suspects = list(encoder.columns)
         self._examples: dict[str, str] = {}
         self._n_rows = 0
 
@@ -65,11 +64,11 @@ class ColumnWatch:
         """Return what is lost, as far as chance does not explain it."""
         if self._n_rows < MIN_ROWS:
             return []
-        level = LEVEL / len(self._model.encoder.columns)
+        level = LEVEL / len(self._encoder.columns)
         return [
             LostColumn(column.name, self._why(column))
             for column in self._suspects
-            if _chance_unknown(self._model, column) ** self._n_rows < level
+            if self._chance_unknown(column) ** self._n_rows < level
         ]
 
     def _says_nothing(self, column: Column, array: Values) -> bool:
@@ -94,43 +93,34 @@ class ColumnWatch:
         example = self._examples.get(column.name)
         if example is not None:
             return f"has values that training had not in {rows}, such as {example!r}"
-        missed = in_rows(_share_missing(self._model, column), "training")
+        missed = in_rows(self._share_missing(column), "training")
         return f"is missing in {rows}, and was in {missed}"
 
+    def _share_missing(self, column: Column) -> float:
+        """Share of training rows, as a rule of usual ones, that lack a value."""
+        if isinstance(column, CategoryColumn):
+            shares = dict(zip(column.values, column.log_shares, strict=False))
+            return float(np.exp(shares.get(None, -np.inf)))
+        if not column.tells_missing:
+            return 0.0
+        last = self._encoder.features.index(column.features[-1])
+        return float(self._reference.X[self._reference.usual, last].mean())
 
-def find_lost(model: "TableModel", table: pa.Table) -> list[LostColumn]:
-    """Find the columns that say nothing of the rows of a table."""
-    watch = ColumnWatch(model)
-    watch.look(table)
-    return watch.found()
+    def _chance_unknown(self, column: Column) -> float:
+        """Chance that a row says nothing by a column, from training rows.
+
+        Of categories, rows alone with their value tell how often a value is new (Good and
+        Turing).
+        """
+        if not isinstance(column, CategoryColumn):
+            return self._share_missing(column)
+        shares = np.exp(column.log_shares[:-1].astype(np.float64))
+        named = np.array([value is not None for value in column.values])
+        known_again = named & (shares * self._n_trained > _LONE)
+        return float(np.clip(1 - shares[known_again].sum(), 0, 1))
 
 
 def warn_of_lost(lost: Sequence[LostColumn]) -> None:
     """Log what is lost, if anything is, and what to do about it."""
     for each in lost:
         logger.warning("%s: scores do without it, look at where the rows come from", each)
-
-
-def _share_missing(model: "TableModel", column: Column) -> float:
-    """Share of training rows in which a column is missing, of usual rows as a rule."""
-    if isinstance(column, CategoryColumn):
-        shares = dict(zip(column.values, column.log_shares, strict=False))
-        return float(np.exp(shares.get(None, -np.inf)))
-    if not column.tells_missing:
-        return 0.0
-    last = model.encoder.features.index(column.features[-1])
-    return float(model.reference.X[model.reference.usual, last].mean())
-
-
-def _chance_unknown(model: "TableModel", column: Column) -> float:
-    """Chance that a row says nothing by a column, from training rows.
-
-    Of categories, rows alone with their value tell how often a value is new (Good and
-    Turing).
-    """
-    if not isinstance(column, CategoryColumn):
-        return _share_missing(model, column)
-    shares = np.exp(column.log_shares[:-1].astype(np.float64))
-    named = np.array([value is not None for value in column.values])
-    known_again = named & (shares * model.n_rows > _LONE)
-    return float(np.clip(1 - shares[known_again].sum(), 0, 1))

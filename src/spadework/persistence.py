@@ -10,6 +10,8 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Collection
+from inspect import get_annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +40,8 @@ from spadework.learners.network import NetworkLearner, NetworkModel
 from spadework.learners.oddness import Oddness
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
-from spadework.table_model import Reference, TableModel
+from spadework.reference import Reference
+from spadework.table_model import TableModel
 from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn, TimeColumn
 from spadework.tables.encoding import TableEncoder
 from spadework.tables.recognition import Ignored
@@ -147,6 +150,8 @@ def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
         model = _decode(header["model"], arrays)
         if type(model).__name__ not in _MODELS:
             raise ModelFileError(f"expected a model; got {type(model).__name__}")
+        if arrays:
+            raise ModelFileError(f"nothing needs {min(arrays)}")
         if isinstance(model, (SPADE, TableModel)):
             _check_whole(_detector_of(model))
         else:
@@ -255,7 +260,7 @@ def _decode(value: Any, arrays: Arrays) -> Any:
     if kind == "$float":
         return float(content)
     if kind == "$array":
-        return arrays[content]
+        return arrays.pop(content)  # each is written once
     if kind == "$text":
         return np.array(content, dtype=object)
     if kind == "$tuple":
@@ -268,6 +273,7 @@ def _decode(value: Any, arrays: Arrays) -> Any:
 def _state(value: Any) -> dict[str, Any]:
     """Return the attributes that make up an estimator or a record."""
     if isinstance(value, BaseEstimator):
+        _refuse_unknown(value, vars(value))
         return dict(vars(value))
     if isinstance(value, tuple):
         return value._asdict()  # type: ignore[attr-defined]
@@ -284,12 +290,20 @@ def _build(name: str, state: dict[str, Any]) -> Any:
     if not issubclass(cls, BaseEstimator):
         return cls(**state)
     estimator = cls()
-    known = set(estimator.get_params(deep=False)) | _fitted_names(type(estimator))
-    if not set(state) <= known:
-        raise ModelFileError(f"{name} has no attribute {_listed(set(state) - known)}")
+    _refuse_unknown(estimator, state)
     for key, item in state.items():
         setattr(estimator, key, item)
     return estimator
+
+
+def _refuse_unknown(estimator: BaseEstimator, state: Collection[str]) -> None:
+    """Refuse attributes that are neither parameters nor set by ``fit``."""
+    known = set(estimator.get_params(deep=False)) | _fitted_names(type(estimator))
+    if not set(state) <= known:
+        raise ModelFileError(
+            f"{type(estimator).__name__} has no attribute {_listed(set(state) - known)} "
+            f"of its own; keep what you add to a model elsewhere"
+        )
 
 
 def _class_named(name: str) -> type[Any] | None:
@@ -306,9 +320,7 @@ def _image_classes() -> dict[str, type[Any]]:
 
 def _fitted_names(cls: type) -> set[str]:
     """Attributes that ``fit`` sets, as the class and its parents declare them."""
-    declared = {
-        name for each in cls.__mro__ for name in vars(each).get("__annotations__", ())
-    }
+    declared = {name for each in cls.__mro__ for name in get_annotations(each)}
     return {name for name in declared if name.endswith("_")}
 
 

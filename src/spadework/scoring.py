@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
 from spadework.files import check_place, open_whole, refuse_to_replace
-from spadework.lost_columns import ColumnWatch, LostColumn, warn_of_lost
+from spadework.lost_columns import LostColumn, warn_of_lost
 from spadework.progress import progress
 from spadework.table_model import ANOMALY, SCORE, TableModel
 from spadework.tables.reading import STDIN, open_table
@@ -67,7 +67,7 @@ def score_table(
     if top is not None and top < 1:
         raise InputError(f"top must be a positive number; got {top}")
     n_rows = n_anomalies = n_written = 0
-    watch = ColumnWatch(model)
+    watch = model.watch_columns()
     with (
         _open_output(out, force=force) as write,
         open_table(source, query=query, types=model.types, columns=model.columns) as (

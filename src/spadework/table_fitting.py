@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError, list_some, suggest
 from spadework.labels import UNLABELED, count_labels
-from spadework.table_model import (
-    RESULTS,
-    Reference,
-    TableModel,
-    mark_rows,
-    name_rows,
-)
+from spadework.reference import Reference, mark_rows
+from spadework.table_model import RESULTS, TableModel, name_rows
 from spadework.tables.columns import Column
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column

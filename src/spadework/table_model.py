@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
-from spadework.labels import UNLABELED
-from spadework.lost_columns import find_lost, warn_of_lost
+from spadework.lost_columns import ColumnWatch, LostColumn, warn_of_lost
+from spadework.reference import Reference
 from spadework.tables.batches import Types
 from spadework.tables.encoding import TableEncoder
 from spadework.tables.label_column import read_label_column
@@ -24,57 +23,6 @@ if TYPE_CHECKING:
 SCORE, PROBABILITY, ANOMALY = "anomaly_score", "probability", "anomaly"
 RESULTS = (SCORE, PROBABILITY, ANOMALY)
 """Columns that scoring adds."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Training rows that a model remembers, to explain and to compare with.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Encoded.
-    labels : ndarray of shape (n_rows,)
-    scores : ndarray of shape (n_rows,)
-    places : ndarray of shape (n_rows,)
-        Which training row each is, counted from 0.
-    names : ndarray of shape (n_rows,), optional
-        What the key columns say of each, where the model has any.
-    learnt : ndarray of shape (n_labeled, 2), optional
-        Marks of all rows whose labels were learnt from, as of `mark_rows`; models of
-        earlier versions have none.
-    """
-
-    X: NDArray[np.float32]
-    labels: NDArray[np.int8]
-    scores: NDArray[np.float64]
-    places: NDArray[np.int64]
-    names: NDArray[np.object_] | None = None
-    learnt: NDArray[np.uint64] | None = None
-
-    def __post_init__(self) -> None:
-        n_rows = len(self.X)
-        others = [self.labels, self.scores, self.places]
-        others += [] if self.names is None else [self.names]
-        if self.X.ndim != 2 or any(each.shape != (n_rows,) for each in others):
-            raise InputError("a reference needs label, score, place and name per row")
-        if self.learnt is not None and self.learnt.shape[1:] != (2,):
-            raise InputError("a reference needs two marks for each row learnt from")
-
-    @property
-    def marks(self) -> NDArray[np.uint64]:
-        """Marks of the rows known to have been learnt from with their labels."""
-        if self.learnt is not None:
-            return self.learnt
-        labeled = self.labels != UNLABELED
-        names = None if self.names is None else self.names[labeled].tolist()
-        return mark_rows(self.X[labeled], names)
-
-    @property
-    def usual(self) -> NDArray[np.bool_]:
-        """Which rows stand for what comes in: unlabeled ones, or all if none is."""
-        unlabeled = self.labels == UNLABELED
-        return unlabeled if unlabeled.any() else ~unlabeled
 
 
 @dataclass(frozen=True)
@@ -112,6 +60,9 @@ class TableModel:
         )
 
     def __post_init__(self) -> None:
+        names = (self.label, *self.keys)
+        if not all(isinstance(name, str) for name in names) or self.n_rows < 1:
+            raise InputError("a model needs rows, and text as names of its columns")
         widths = {
             len(self.encoder.features),
             self.detector.n_features_in_,
@@ -135,8 +86,18 @@ class TableModel:
         """Score a frame or a file; keys and results in the order of its rows."""
         read = read_table(table, types=self.types, columns=self.columns)
         scored = pa.Table.from_batches([self.score_batch(b) for b in _batches(read)])
-        warn_of_lost(find_lost(self, read))
+        warn_of_lost(self.find_lost(read))
         return scored
+
+    def find_lost(self, table: pa.Table) -> list[LostColumn]:
+        """Find the columns that say nothing of the rows of a table."""
+        watch = self.watch_columns()
+        watch.look(table)
+        return watch.found()
+
+    def watch_columns(self) -> ColumnWatch:
+        """Return what looks at batches for columns that say nothing of any row."""
+        return ColumnWatch(self.encoder, self.reference, self.n_rows)
 
     def score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Score the rows of a batch: its keys, then score, probability and call."""
@@ -172,21 +133,6 @@ class TableModel:
         """Read the label column of a table, (n_rows,); 0 is what it was in training."""
         stated = self.detector.census_.n_normals > 0
         return read_label_column(table, self.label, self.label_map, stated=stated)
-
-
-def mark_rows(X: NDArray[np.float32], names: Sequence[str] | None) -> NDArray[np.uint64]:
-    """Mark encoded rows, (n_rows, 2): each alone, and each with its name if it has one.
-
-    Rows that differ hardly ever have the same mark.
-    """
-    marks = np.zeros((len(X), 2), dtype=np.uint64)
-    for place, row in enumerate(X):
-        mark = blake2b(row.tobytes(), digest_size=8)
-        marks[place, 0] = int.from_bytes(mark.digest(), "little")
-        if names is not None:
-            mark.update(names[place].encode())
-            marks[place, 1] = int.from_bytes(mark.digest(), "little")
-    return marks
 
 
 def name_rows(table: pa.Table, keys: Sequence[str]) -> list[str]:

@@ -22,7 +22,6 @@ def compare(
 ) -> None:
     """Say how new rows differ from training rows, and whether to refit or relabel."""
     from spadework.differences import compare_table
-    from spadework.lost_columns import find_lost
     from spadework.tables.reading import read_table
 
     fitted = load_model(model, sources)
@@ -30,7 +29,7 @@ def compare(
         source_of(sources), query=query, types=fitted.types, columns=fitted.columns
     )
     drift = compare_table(fitted, fitted.encoder.encode(table))
-    lost = find_lost(fitted, table)
+    lost = fitted.find_lost(table)
     if as_json:
         found = {
             "rows": drift.n_rows,

@@ -54,7 +54,7 @@ def report(
         report_pictures(fitted, sources, out, skip_corrupt=skip_corrupt, quiet=quiet)
         _say(out, quiet=quiet, as_json=as_json)
         return
-    from spadework.lost_columns import find_lost, warn_of_lost
+    from spadework.lost_columns import warn_of_lost
     from spadework.report import write_page
     from spadework.tables.reading import read_table
 
@@ -78,7 +78,7 @@ def report(
             f"{in_words_of_the_command(str(error))} The map is that of spadework fit; "
             f"fit again with one that names the labels of held-out rows, too"
         ) from error
-    warn_of_lost(find_lost(fitted, table))
+    warn_of_lost(fitted.find_lost(table))
     _say(out, quiet=quiet, as_json=as_json)
 
 

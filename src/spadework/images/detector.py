@@ -26,7 +26,7 @@ from spadework.images.reading import (
 from spadework.labels import count_labels
 from spadework.validation import check_counts, check_members, named_or_given
 
-SMALLEST_SIZE = 32
+SMALLEST_SIZE, LARGEST_SIZE = 32, 1024
 """Side of a photo that the networks can still halve five times."""
 
 _LEARNERS: dict[str, type[PixelLearner]] = {
@@ -209,9 +209,10 @@ class ImageSPADE(AnomalyDetector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         whole = isinstance(self.size, (int, np.integer))
-        if not whole or self.size < SMALLEST_SIZE:
+        if not whole or not SMALLEST_SIZE <= self.size <= LARGEST_SIZE:
             raise InputError(
-                f"size must be an integer of {SMALLEST_SIZE} at least; got {self.size!r}"
+                f"size must be an integer from {SMALLEST_SIZE} to {LARGEST_SIZE}; got "
+                f"{self.size!r}"
             )
         if self.on_corrupt not in ("refuse", "skip"):
             raise InputError(

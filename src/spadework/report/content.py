@@ -11,10 +11,11 @@ from spadework.differences import compare_rows
 from spadework.errors import DataError, InputError, LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.reference import mark_rows
 from spadework.report.one_class import describe_one_class
 from spadework.report.performance import measure_performance
 from spadework.report.trust import describe_trust
-from spadework.table_model import TableModel, mark_rows, name_rows
+from spadework.table_model import TableModel, name_rows
 from spadework.version import __version__
 
 N_TOP, N_BINS, N_REASONS = 12, 40, 3

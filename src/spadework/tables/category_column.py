@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
-from spadework.tables.features import MISSING, Features, check_missing
+from spadework.tables.features import MISSING, Features, check_column
 from spadework.tables.values import Values, pc, to_text
 
 
@@ -47,7 +47,7 @@ class CategoryColumn:
             raise InputError(f"column {self.name} needs a share for each of its values")
         if not 0 <= self.n_common <= len(self.values):
             raise InputError(f"column {self.name} has {len(self.values)} values")
-        check_missing(self.name, self.missing)
+        check_column(self.name, self.missing)
 
     @property
     def tells_rarity(self) -> bool:

@@ -11,7 +11,11 @@ Features = NDArray[np.float32]
 MISSING = "missing"
 
 
-def check_missing(name: str, stated: object) -> None:
-    """Refuse values that mean missing in a column unless they are given as text."""
-    if not isinstance(stated, tuple) or not all(isinstance(v, str) for v in stated):
+def check_column(name: object, missing: object, *flags: object) -> None:
+    """Refuse a name, values that mean missing or flags of another type than theirs."""
+    if not isinstance(name, str):
+        raise InputError(f"a column needs text as its name; got {name!r}")
+    if not isinstance(missing, tuple) or not all(isinstance(v, str) for v in missing):
         raise InputError(f"column {name} needs text that means missing")
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise InputError(f"column {name} needs True or False")

@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.errors import InputError
-from spadework.tables.features import MISSING, Features, check_missing
+from spadework.tables.features import MISSING, Features, check_column
 from spadework.tables.numerals import (
     COMMA,
     GROUPED,
@@ -62,7 +62,7 @@ class NumberColumn:
             raise InputError(f"column {self.name} has decimals after {self.decimal!r}")
         if not isinstance(self.unit, str):
             raise InputError(f"column {self.name} needs a sign in text")
-        check_missing(self.name, self.missing)
+        check_column(self.name, self.missing, self.tells_missing, self.as_text)
 
     @property
     def features(self) -> list[str]:

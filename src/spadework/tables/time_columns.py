@@ -20,7 +20,7 @@ from spadework.tables.dates import (
     to_days,
     to_hours,
 )
-from spadework.tables.features import MISSING, Features, check_missing
+from spadework.tables.features import MISSING, Features, check_column
 from spadework.tables.values import Values, is_text, plain
 
 _EXAMPLES = {
@@ -67,7 +67,7 @@ class DateColumn:
             raise InputError(f"column {self.name} is not encoded by finite numbers")
         if self.first not in _EXAMPLES:
             raise InputError(f"column {self.name} has dates that begin with {self.first}")
-        check_missing(self.name, self.missing)
+        check_column(self.name, self.missing, self.tells_missing, self.tells_hour)
 
     @property
     def features(self) -> list[str]:
@@ -141,7 +141,7 @@ class TimeColumn:
     def __post_init__(self) -> None:
         if not np.isfinite(self.fill):
             raise InputError(f"column {self.name} is not encoded by finite numbers")
-        check_missing(self.name, self.missing)
+        check_column(self.name, self.missing, self.tells_missing)
 
     @property
     def features(self) -> list[str]:

@@ -1,0 +1,77 @@
+"""Training rows that a model remembers, and marks of those it has learnt from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.errors import InputError
+from spadework.labels import UNLABELED
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Training rows that a model remembers, to explain and to compare with.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Encoded.
+    labels : ndarray of shape (n_rows,)
+    scores : ndarray of shape (n_rows,)
+    places : ndarray of shape (n_rows,)
+        Which training row each is, counted from 0.
+    names : ndarray of shape (n_rows,), optional
+        What the key columns say of each, where the model has any.
+    learnt : ndarray of shape (n_labeled, 2), optional
+        Marks of all rows whose labels were learnt from, as of `mark_rows`; models of
+        earlier versions have none.
+    """
+
+    X: NDArray[np.float32]
+    labels: NDArray[np.int8]
+    scores: NDArray[np.float64]
+    places: NDArray[np.int64]
+    names: NDArray[np.object_] | None = None
+    learnt: NDArray[np.uint64] | None = None
+
+    def __post_init__(self) -> None:
+        n_rows = len(self.X)
+        others = [self.labels, self.scores, self.places]
+        others += [] if self.names is None else [self.names]
+        if self.X.ndim != 2 or any(each.shape != (n_rows,) for each in others):
+            raise InputError("a reference needs label, score, place and name per row")
+        if self.learnt is not None and self.learnt.shape[1:] != (2,):
+            raise InputError("a reference needs two marks for each row learnt from")
+
+    @property
+    def marks(self) -> NDArray[np.uint64]:
+        """Marks of the rows known to have been learnt from with their labels."""
+        if self.learnt is not None:
+            return self.learnt
+        labeled = self.labels != UNLABELED
+        names = None if self.names is None else self.names[labeled].tolist()
+        return mark_rows(self.X[labeled], names)
+
+    @property
+    def usual(self) -> NDArray[np.bool_]:
+        """Which rows stand for what comes in: unlabeled ones, or all if none is."""
+        unlabeled = self.labels == UNLABELED
+        return unlabeled if unlabeled.any() else ~unlabeled
+
+
+def mark_rows(X: NDArray[np.float32], names: Sequence[str] | None) -> NDArray[np.uint64]:
+    """Mark encoded rows, (n_rows, 2): each alone, and each with its name if it has one.
+
+    Rows that differ hardly ever have the same mark.
+    """
+    marks = np.zeros((len(X), 2), dtype=np.uint64)
+    for place, row in enumerate(X):
+        mark = blake2b(row.tobytes(), digest_size=8)
+        marks[place, 0] = int.from_bytes(mark.digest(), "little")
+        if names is not None:
+            mark.update(names[place].encode())
+            marks[place, 1] = int.from_bytes(mark.digest(), "little")
+    return marks
