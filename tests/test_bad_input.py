@@ -341,3 +341,25 @@ def test_text_is_refused_with_what_takes_it():
     table = pd.DataFrame(X).assign(place="here")
     table.columns = table.columns.astype(str)
     refuses(table, y, InputError, "a detector takes numbers.*spadework.fit_table")
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_dates_are_refused_with_a_way_out(beside):
+    X, y, _ = mismatch_data(60, seed=0)
+    dates = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=60)})
+    table = dates.assign(x=X[:, 0]) if beside else dates
+    with pytest.raises(InputError, match="fit_table"):
+        SPADE().fit(table, y)
+
+
+@pytest.mark.parametrize("seed", [-1, "zero"])
+def test_a_seed_that_is_none_is_refused_by_the_name_of_its_parameter(seed):
+    X, y, _ = mismatch_data(60, seed=0)
+    with pytest.raises(InputError, match="random_state must be"):
+        SPADE(random_state=seed).fit(X, y)
+
+
+def test_parameters_of_a_learner_by_name_can_be_set():
+    assert SPADE().set_params(learner__n_trees=7).learner.n_trees == 7
+    network = SPADE().set_params(learner="network", learner__n_networks=2)
+    assert network.learner.n_networks == 2

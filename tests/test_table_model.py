@@ -68,6 +68,32 @@ def test_a_model_of_nothing_or_of_columns_without_names_is_refused(change):
         dataclasses.replace(fitted(), **change)
 
 
+def test_columns_that_are_left_out_are_logged_with_the_reason(caplog):
+    table = payments()
+    amounts = [f"{v:.2f} {'kg' if i % 2 else 'g'}" for i, v in enumerate(range(240))]
+    table = table.append_column("weight", pa.array(amounts))
+    table = table.append_column("same", pa.array(["x"] * 240))
+    fit_table(table, label="status", label_map=MAP, keys=["id"], detector=small())
+    (record,) = caplog.records
+    assert "weight: its numbers have several units" in record.getMessage()
+    assert "same" not in record.getMessage()
+
+
+def test_a_map_of_labels_is_refused_where_it_would_not_be_read():
+    detector = small(label_map={1: 1, 0: 0})
+    with pytest.raises(InputError, match="give label_map to fit_table"):
+        fit_table(payments(), label="status", label_map=MAP, detector=detector)
+    with pytest.raises(LabelError, match="label_map must be a dict"):
+        fit_table(payments(), label="status", label_map=["fraud"])
+
+
+def test_whole_numbers_of_any_length_and_a_number_for_missing_are_taken():
+    frame = payments().to_pandas()
+    frame["reference"] = [10**20 + 7 * i for i in range(len(frame))]
+    plan = plan_table(frame, label="status", label_map=MAP, keys="id", missing=-999)
+    assert "amount" in plan.encoder.roles["number"]
+
+
 def test_flags_of_a_column_must_be_true_or_false():
     for column in fitted().encoder.columns:
         if hasattr(column, "tells_missing"):

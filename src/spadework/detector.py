@@ -215,6 +215,20 @@ class SPADE(AnomalyDetector):
         )
         return paper.set_params(**changes)
 
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; to set those of a learner makes an object of one by name.
+
+        Examples
+        --------
+        >>> SPADE().set_params(learner__n_trees=20).learner
+        ForestLearner(n_trees=20)
+        """
+        learner = parameters.get("learner", self.learner)
+        of_learner = any(name.startswith("learner__") for name in parameters)
+        if of_learner and isinstance(learner, str):
+            parameters["learner"] = named_or_given(learner, _LEARNERS)
+        return super().set_params(**parameters)
+
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
         """Pseudo-label and learn; the seam between detector and learner."""
         check_members(count_labels(labels), self.n_members)

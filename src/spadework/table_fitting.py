@@ -1,5 +1,6 @@
 """Fit a model on a table as it is: read it, say what will be learnt, and learn."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,14 @@ from spadework.table_model import RESULTS, TableModel, name_rows
 from spadework.tables.columns import Column
 from spadework.tables.encoding import TableEncoder, fit_encoder
 from spadework.tables.label_column import by_text, read_label_column
+from spadework.tables.recognition import ONE_VALUE
 from spadework.tables.training_rows import read_training_rows
 from spadework.tables.values import Values, plain
 
 if TYPE_CHECKING:
     from spadework.detector import SPADE
+
+logger = logging.getLogger("spadework")
 
 MAX_FEATURES = 2_000
 """Features of a table, at most: memory and model files grow with their square."""
@@ -81,6 +85,7 @@ def fit_table(
         query=query,
         unlabeled=unlabeled,
     )
+    plan.warn_of_ignored()
     # Loaded only now, so that a table with faults is refused at once.
     from spadework.detector import SPADE
 
@@ -152,10 +157,18 @@ class FitPlan:
             + f" ({by_column})" * bool(found)
         ]
 
+    def warn_of_ignored(self) -> None:
+        """Log which columns are left out and why, unless they have one value only."""
+        said = [f"{c.name}: {c.why}" for c in self.encoder.ignored if c.why != ONE_VALUE]
+        if said:
+            logger.warning("left out: %s", "; ".join(said))
+
     def fit(self, detector: "SPADE") -> TableModel:
         """Encode the table and fit a new detector with the same parameters on it."""
         from sklearn.base import clone
 
+        if detector.label_map is not None:
+            raise InputError("give label_map to fit_table, and not to the detector")
         X = self.encoder.encode(self.table)
         fitted: Any = clone(detector)
         fitted.set_params(label_map=_STATED).fit(X, self.labels)
@@ -183,7 +196,7 @@ def plan_table(
     unlabeled: Any = None,
 ) -> FitPlan:
     """Read a table and decide what each column is; parameters as of `fit_table`."""
-    keys, ignore, categories = map(_listed, (keys, ignore, categories))
+    keys, ignore, categories, missing = map(_listed, (keys, ignore, categories, missing))
     keys = list(dict.fromkeys(keys))
     _refuse_result_names(keys)
     stay_text = dict.fromkeys([*categories, *keys], pa.string())
@@ -259,9 +272,9 @@ def _remember(
     return Reference(X[places], labels[places], scores, places, names, learnt)
 
 
-def _listed(names: Sequence[str]) -> Sequence[str]:
-    """Take a name alone for a list of one."""
-    return [names] if isinstance(names, str) else names
+def _listed(values: Any) -> Sequence[Any]:
+    """Take a name, or a number, alone for a list of one."""
+    return [values] if isinstance(values, (str, int, float)) else values
 
 
 def _refuse_unknown(table: pa.Table, names: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from spadework.errors import InputError, LabelError
 from spadework.labels import LabelCensus, count_labels, normalize_labels
 from spadework.parameters import check_positive_integer
 
+_NO_NUMBERS = ("could not convert string", "could not be promoted")
 _SHOWN_COLUMNS = 8
 _ROUNDINGS = 64  # steps of float64 that a few sums may lose
 _CHOICES = {
@@ -34,6 +35,7 @@ def check_rows(
     """
     if not fitting:
         _refuse_reordered(estimator, X)
+    _refuse_times(X)
     # scikit-learn declares no types; X comes back as an array of one of the dtypes.
     validate: Any = validate_data
     try:
@@ -44,8 +46,8 @@ def check_rows(
             dtype=(np.float32, np.float64),
             ensure_all_finite=False,
         )
-    except ValueError as error:
-        if "could not convert string" not in str(error):
+    except (ValueError, TypeError) as error:
+        if not any(each in str(error) for each in _NO_NUMBERS):
             raise
         raise InputError(
             f"{error}: a detector takes numbers. For a table with text or dates use "
@@ -69,7 +71,13 @@ def new_generator(random_state: Any) -> np.random.Generator:
     """Return the generator that all random draws of a fit come from."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"random_state must be None, an integer from 0, a Generator or a "
+            f"RandomState; got {random_state!r}"
+        ) from error
 
 
 def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None) -> NDArray[np.int8]:
@@ -81,6 +89,16 @@ def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None) -> NDArray[np
             stacklevel=4,
         )
     return normalize_labels(y, label_map)
+
+
+def _refuse_times(X: Any) -> None:
+    """Refuse points in time, which would become numbers of nanoseconds."""
+    kinds = getattr(X, "dtypes", [getattr(X, "dtype", None)])  # of a frame, or an array
+    if any(getattr(kind, "kind", "") in ("m", "M") for kind in kinds):
+        raise InputError(
+            "X holds dates or times: a detector takes numbers. For a table with text or "
+            "dates use spadework.fit_table, which encodes the columns"
+        )
 
 
 @contextmanager

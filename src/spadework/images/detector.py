@@ -152,6 +152,21 @@ class ImageSPADE(AnomalyDetector):
             scores[rows] = self._score(pixels)
         return scores
 
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Predict 1 for anomalies and 0 for normal photos, (n_photos,).
+
+        Photos that cannot be read are neither, and are refused.
+        """
+        scores = self.anomaly_score(X)
+        n_unread = int(np.isnan(scores).sum())
+        if n_unread:
+            raise InputError(
+                f"{n_unread} of {len(scores)} photos cannot be read, and are neither "
+                f"normal nor anomalous. Leave them out; anomaly_score tells which they "
+                f"are, with NaN"
+            )
+        return self.classes_[(scores > self.threshold_).astype(np.intp)]
+
     def heat_map(self, X: Any) -> NDArray[np.float32]:
         """How odd every pixel's surroundings are, (n_photos, size, size).
 

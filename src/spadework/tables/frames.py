@@ -32,7 +32,7 @@ def _from_pandas(frame: Any) -> pa.Table:
         series = frame[name]
         try:
             array = pa.Array.from_pandas(series)
-        except pa.ArrowException:
+        except (pa.ArrowException, OverflowError):
             missing = series.isna()
             values = [None if m else str(v) for v, m in zip(series, missing, strict=True)]
             array = pa.array(values, type=pa.string())

@@ -37,6 +37,10 @@ def read_label_column(
 
 def by_text(label_map: Mapping[Any, int]) -> dict[str | None, int]:
     """Return what labels mean by their text, None for missing ones."""
+    if not isinstance(label_map, Mapping):
+        raise LabelError(
+            f"label_map must be a dict such as {{'fraud': 1, 'ok': 0}}; got {label_map!r}"
+        )
     given = [None if key is None else str(key) for key in label_map]
     texts = to_text(pa.array(given, pa.string())).to_pylist()
     meanings: dict[str | None, int] = {}

@@ -86,6 +86,9 @@ _ID_NAME = re.compile(
 )
 
 
+ONE_VALUE = "it has one value only"
+
+
 class Ignored(NamedTuple):
     """A column that is not learnt from, and why."""
 
@@ -112,7 +115,7 @@ def fit_column(
         return _empty(name)
     n_distinct = pc.count_distinct(array, mode="only_valid").as_py()
     if n_distinct == 1 and n_valid == len(array):
-        return Ignored(name, "it has one value only")
+        return Ignored(name, ONE_VALUE)
     if as_category:
         return _fit_category(name, array, missing)
     if pa.types.is_time(kind):
