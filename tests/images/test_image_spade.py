@@ -217,6 +217,9 @@ def test_corrupt_pictures_score_nan_where_they_are_skipped(tmp_path):
     pair = [broken, next(tmp_path.glob("defect/square/*.png"))]
     assert np.isnan(detector.anomaly_score(pair)).tolist() == [True, False]
     assert np.isnan(detector.heat_map(pair)).all(axis=(1, 2)).tolist() == [True, False]
+    with pytest.raises(InputError, match="1 of 2 photos cannot be read"):
+        detector.predict(pair)
+    assert detector.predict(pair[1:]).tolist() == [1]
 
 
 # Real pictures

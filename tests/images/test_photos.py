@@ -8,7 +8,7 @@ import pytest
 
 from real_data import load_table
 from spadework.errors import DataError, InputError, LabelError
-from spadework.images.photos import find_photos
+from spadework.images.photos import find_photos, refuse_unlabeled
 
 
 def put(folder, *names):
@@ -79,6 +79,27 @@ def test_hidden_and_other_files_are_left_out(tmp_path):
     put(tmp_path, "good/a.png", "good/._a.png", "good/.thumbs/b.png", ".cache/c.png")
     put(tmp_path, "good/notes.txt", "good/film.gif", "README")
     assert find_photos(tmp_path).names == ("good/a.png",)
+
+
+def test_pictures_of_kinds_that_are_not_read_are_counted(tmp_path, caplog):
+    put(tmp_path, "good/a.jfif", "good/b.HEIC", "good/c.gif", "defect/d.jpe", "notes.txt")
+    assert described(find_photos(tmp_path)).keys() == {"good/a.jfif", "defect/d.jpe"}
+    (record,) = caplog.records
+    assert "left out: 2 pictures" in record.getMessage()
+    assert ".gif, .heic" in record.getMessage()
+
+
+def test_a_folder_whose_names_label_nothing_is_refused_with_what_is_there(tmp_path):
+    put(tmp_path, "OK/a.png", "NG/b.png")
+    photos = find_photos(tmp_path)
+    with pytest.raises(LabelError, match="good/ or defect/ in it, found NG/, OK/"):
+        refuse_unlabeled(photos, tmp_path)
+
+
+def test_empty_rows_of_a_table_of_labels_are_left_out(tmp_path):
+    put(tmp_path, "a.png", "b.png")
+    (tmp_path / "labels.csv").write_text("file,label\na.png,1\n,\n,\n")
+    assert find_photos(tmp_path, tmp_path / "labels.csv").labels.tolist() == [1, -1]
 
 
 def test_linked_folders_are_followed_and_circles_are_not(tmp_path):

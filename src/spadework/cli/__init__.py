@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import warnings
 
 from spadework.cli.stopping import Stopped, heed_signals, leave
 
@@ -10,6 +11,8 @@ from spadework.cli.stopping import Stopped, heed_signals, leave
 def main() -> None:
     """Run the command line; every error is one clear paragraph, unless for --debug."""
     heed_signals()
+    for told_by_libraries in ("lbfgs failed to converge", "Image size .* exceeds limit"):
+        warnings.filterwarnings("ignore", message=told_by_libraries)
     if not sys.stderr.isatty():
         logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     try:

@@ -18,6 +18,7 @@ from spadework.cli.models import (
     hush,
     in_words_of_the_command,
     new_folder,
+    refuse_absent,
     save_into,
     source_of,
 )
@@ -117,6 +118,7 @@ def fit(
         return
     refuse_options("a table", labels=labels, size=size, skip_corrupt=skip_corrupt)
     if label is None:
+        refuse_absent(sources)
         raise InputError(
             "a table needs --label, the name of its column of labels; pictures are given "
             "as one folder that holds good/, defect/ and unlabeled/"

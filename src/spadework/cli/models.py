@@ -116,6 +116,14 @@ def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":
     return model
 
 
+def refuse_absent(sources: list[str]) -> None:
+    """Refuse a name without an ending that is nothing: it is no file's, or misspelt."""
+    for source in sources:
+        path = Path(source)
+        if not path.suffix and not path.exists() and source != "-" and not glob(source):
+            raise InputError(f"{source} does not exist; expected a table or a folder")
+
+
 def refuse_folders(model: Path, sources: list[str]) -> None:
     """Refuse a folder of pictures where a table is expected."""
     for source in sources:

@@ -51,13 +51,14 @@ def fit_pictures(
     from rich.console import Console
 
     from spadework.images.detector import ImageSPADE, in_words
-    from spadework.images.photos import find_photos
+    from spadework.images.photos import find_photos, refuse_unlabeled
     from spadework.images.reading import DEFAULT_SIZE
 
     console = Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False)
-    size = size or DEFAULT_SIZE
+    size = DEFAULT_SIZE if size is None else size
     with _words_of_the_command():
         photos = find_photos(source, labels, label_map=label_map)
+        refuse_unlabeled(photos, source)
         learner = learner or "pretrained"
         for line in _plan_lines(photos, source, size, learner):
             console.print(line, markup=False)
@@ -156,7 +157,8 @@ def export_pictures(
 
 def find_pictures(sources: list[str]) -> "Photos":
     """Find the pictures of a folder, or of files and globs in their order."""
-    from spadework.images.photos import ENDINGS, find_photos
+    from spadework.images.photo_files import ENDINGS
+    from spadework.images.photos import find_photos
 
     if is_folder(sources):
         return find_photos(sources[0])

@@ -282,9 +282,10 @@ def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
             "y is missing: only a folder with good/, defect/ and unlabeled/ labels its "
             "photos itself; give 1, 0 or -1 for each photo"
         )
-    from spadework.images.photos import find_photos
+    from spadework.images.photos import find_photos, refuse_unlabeled
 
     photos = find_photos(X)
+    refuse_unlabeled(photos, X)
     return list(photos.paths), in_words(photos.labels)
 
 

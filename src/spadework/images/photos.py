@@ -12,11 +12,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError, LabelError
+from spadework.images.photo_files import (
+    ENDINGS,
+    LAYOUTS,
+    folders_in,
+    is_picture,
+    no_pictures_message,
+    pictures_below,
+    refuse_some,
+    visible,
+    warn_of_others,
+)
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import read_table
+from spadework.tables.values import plain
 
-ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp")
 GOOD, DEFECT = "good", "defect"
 FILE_COLUMNS = ("file", "path", "image", "name")
 LABEL_COLUMN = "label"
@@ -24,11 +35,6 @@ LABEL_COLUMN = "label"
 _KINDS = {ANOMALY: DEFECT, NORMAL: GOOD, UNLABELED: ""}
 _OWN_FOLDERS = (GOOD, DEFECT, "unlabeled")
 _MVTEC_FOLDERS = ("train", "test", "ground_truth")
-_LAYOUTS = (
-    "good/, defect/<type>/ and unlabeled/ (any of them), or those of MVTec AD: "
-    "train/good/, test/good/ and test/<type>/"
-)
-_TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".gz", ".zst")
 _SHOWN = 5
 
 
@@ -119,20 +125,20 @@ def _listed(source: Iterable[str | os.PathLike[str]]) -> Photos:
         ) from error
     if not paths:
         raise DataError("the list of pictures is empty: expected one path at least")
-    _refuse_some(
+    refuse_some(
         [str(path) for path in paths if not path.is_file()],
         "of the listed pictures are not there, or are no files",
         "Correct the paths; a folder is given alone, not in a list",
     )
     names = tuple(path.as_posix() for path in paths)
-    _refuse_some(_repeated(names), "pictures are listed twice", "List each once")
+    refuse_some(_repeated(names), "pictures are listed twice", "List each once")
     labels = np.full(len(paths), UNLABELED, dtype=np.int8)
     return Photos(paths, labels, names, ("",) * len(paths))
 
 
 def _labeled_by_folder(folder: Path) -> Photos:
     """Return the pictures of a folder, labeled by the folders they lie in."""
-    present = {sub.name.lower() for sub in _folders_in(folder)}
+    present = {sub.name.lower() for sub in folders_in(folder)}
     if present & {"train", "test"}:
         found = _in_mvtec_folders(folder)
     elif present & set(_OWN_FOLDERS):
@@ -145,7 +151,7 @@ def _labeled_by_folder(folder: Path) -> Photos:
 def _in_own_folders(folder: Path) -> Iterator[_Photo]:
     """Find the pictures of good/, defect/<type>/ and unlabeled/."""
     _refuse_strangers(folder, _OWN_FOLDERS)
-    for sub in _folders_in(folder):
+    for sub in folders_in(folder):
         match sub.name.lower():
             case "good":
                 yield from _all_as(sub, NORMAL)
@@ -158,33 +164,33 @@ def _in_own_folders(folder: Path) -> Iterator[_Photo]:
 def _in_mvtec_folders(folder: Path) -> Iterator[_Photo]:
     """Find the pictures of train/good/, test/good/ and test/<type>/, and no masks."""
     _refuse_strangers(folder, _MVTEC_FOLDERS)
-    for sub in _folders_in(folder):
+    for sub in folders_in(folder):
         match sub.name.lower():
             case "train":
                 _refuse_strangers(sub, (GOOD,))
                 yield from _all_as(sub, NORMAL)
             case "test":
                 _refuse_strangers(sub, None)
-                for kind in _folders_in(sub):
+                for kind in folders_in(sub):
                     is_good = kind.name.lower() == GOOD
                     yield from _all_as(kind, NORMAL) if is_good else _defects(kind)
 
 
 def _all_as(folder: Path, label: int) -> Iterator[_Photo]:
     """Find all pictures below a folder, with one label."""
-    for path in _pictures_below(folder):
+    for path in pictures_below(folder):
         yield _Photo(path, label, _KINDS[label])
 
 
 def _defects(folder: Path) -> Iterator[_Photo]:
     """Find all pictures below a folder that is named after a type of defect."""
-    for path in _pictures_below(folder):
+    for path in pictures_below(folder):
         yield _Photo(path, ANOMALY, folder.name)
 
 
 def _by_type(folder: Path) -> Iterator[_Photo]:
     """Find the pictures of defect/: those of each type, and those of no type."""
-    for entry in _visible(folder):
+    for entry in visible(folder):
         if entry.name.lower() == GOOD:
             raise DataError(
                 f"{entry} is named good and lies among defects. Move it beside "
@@ -192,7 +198,7 @@ def _by_type(folder: Path) -> Iterator[_Photo]:
             )
         if entry.is_dir():
             yield from _defects(entry)
-        elif _is_picture(entry):
+        elif is_picture(entry):
             yield _Photo(entry, ANOMALY, DEFECT)
 
 
@@ -200,7 +206,8 @@ def _as_photos(found: Iterable[_Photo], folder: Path) -> Photos:
     """Sort pictures by name; refuse to find none."""
     by_name = {photo.path.relative_to(folder).as_posix(): photo for photo in found}
     if not by_name:
-        raise DataError(_no_pictures_message(folder))
+        raise DataError(no_pictures_message(folder))
+    warn_of_others(folder)
     names = tuple(sorted(by_name))
     photos = [by_name[name] for name in names]
     return Photos(
@@ -211,12 +218,25 @@ def _as_photos(found: Iterable[_Photo], folder: Path) -> Photos:
     )
 
 
+def refuse_unlabeled(photos: Photos, folder: str | os.PathLike[str]) -> None:
+    """Refuse to learn from a folder of which no name labels any picture."""
+    if (photos.labels != UNLABELED).any():
+        return
+    found = ", ".join(f"{sub.name}/" for sub in folders_in(Path(folder))[:_SHOWN])
+    raise LabelError(
+        f"no picture in {folder} is labeled: expected folders {GOOD}/ or {DEFECT}/ in "
+        f"it, found {found or 'no folder'}. Rename or move folders, or list files and "
+        f"labels in a table of labels"
+    )
+
+
 def _labeled_by_table(
     folder: Path, labels: Any, label_map: Mapping[Any, int] | None
 ) -> Photos:
     """Return all pictures below a folder, labeled by a table that lists files."""
     unlabeled = _as_photos(_all_as(folder, UNLABELED), folder)
     table = read_table(labels, types=dict.fromkeys(FILE_COLUMNS, pa.string()))
+    table = table.filter(_has_values(table))
     rows = _rows_by_name(table, folder, set(unlabeled.names))
     row_of = [rows.get(name) for name in unlabeled.names]
     mapping = None if label_map is None else by_text(label_map)
@@ -225,6 +245,12 @@ def _labeled_by_table(
     known[[row is None for row in row_of]] = UNLABELED
     kinds = tuple(_KINDS[label] for label in known.tolist())
     return Photos(unlabeled.paths, known, unlabeled.names, kinds)
+
+
+def _has_values(table: pa.Table) -> pa.Array:
+    """Tell rows that hold anything, (n_rows,); spreadsheets write others, too."""
+    valid = [np.asarray(plain(column).is_valid()) for column in table.columns]
+    return pa.array(np.any(valid, axis=0))
 
 
 def _rows_by_name(table: pa.Table, folder: Path, names: set[str]) -> dict[str, int]:
@@ -238,12 +264,12 @@ def _rows_by_name(table: pa.Table, folder: Path, names: set[str]) -> dict[str, i
         )
     texts = [str(text) for text in table.column(column).to_pylist()]
     listed = [_name_below(folder, text) for text in texts]
-    _refuse_some(
+    refuse_some(
         [text for text, name in zip(texts, listed, strict=True) if name not in names],
         f"of the {len(texts):,} files in the table of labels are no pictures in {folder}",
         f"Write paths relative to this folder, of files that end in {', '.join(ENDINGS)}",
     )
-    _refuse_some(
+    refuse_some(
         _repeated(listed), "files are in the table of labels twice", "List each once"
     )
     return {name: row for row, name in enumerate(listed)}
@@ -255,39 +281,6 @@ def _name_below(folder: Path, text: str) -> str:
     if os.path.isabs(path):
         path = os.path.relpath(path, folder.absolute())
     return Path(path).as_posix()
-
-
-def _pictures_below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
-    """Find pictures at any depth; a link back to a folder above is not followed."""
-    place = os.path.realpath(folder)
-    if place in above:
-        return
-    for entry in _visible(folder):
-        if entry.is_dir():
-            yield from _pictures_below(entry, (*above, place))
-        elif _is_picture(entry):
-            yield entry
-
-
-def _folders_in(folder: Path) -> list[Path]:
-    """Return the folders directly in a folder."""
-    return [entry for entry in _visible(folder) if entry.is_dir()]
-
-
-def _visible(folder: Path) -> list[Path]:
-    """Return what lies in a folder, sorted, without what is hidden."""
-    try:
-        entries = sorted(folder.iterdir())
-    except PermissionError as error:
-        raise DataError(
-            f"{folder} may not be read ({error.strerror}); ask for permission to it, or "
-            f"take it out of the folder of pictures"
-        ) from error
-    return [entry for entry in entries if not entry.name.startswith(".")]
-
-
-def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in ENDINGS
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -309,40 +302,13 @@ def _refuse_strangers(folder: Path, expected: tuple[str, ...] | None) -> None:
     """Refuse folders of unknown names, None for any name, and pictures beside them."""
     strange = [
         entry.name + ("/" if entry.is_dir() else "")
-        for entry in _visible(folder)
+        for entry in visible(folder)
         if (entry.is_dir() and expected and entry.name.lower() not in expected)
-        or (not entry.is_dir() and _is_picture(entry))
+        or (not entry.is_dir() and is_picture(entry))
     ]
-    _refuse_some(
+    refuse_some(
         strange,
         f"names in {folder} do not say whether pictures are normal",
-        f"Expected folders are {_LAYOUTS}. Move or rename what is named above, or list "
+        f"Expected folders are {LAYOUTS}. Move or rename what is named above, or list "
         f"the files in a table of labels",
-    )
-
-
-def _refuse_some(wrong: Sequence[str], what: str, advice: str) -> None:
-    """Raise if there is anything wrong; name the first few and count all."""
-    if wrong:
-        more = f" and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
-        shown = ", ".join(wrong[:_SHOWN])
-        raise DataError(f"{len(wrong):,} {what}: {shown}{more}. {advice}")
-
-
-def _no_pictures_message(folder: Path) -> str:
-    """Say that a folder has no pictures, and what it has instead."""
-    endings = Counter(
-        Path(name).suffix.lower() or "no ending"
-        for _, _, names in os.walk(folder)
-        for name in names
-        if not name.startswith(".")
-    )
-    hint = "; a table is given by its files" if endings.keys() & set(_TABLES) else ""
-    came = ", ".join(
-        f"{count:,} with {end}" for end, count in endings.most_common(_SHOWN)
-    )
-    return (
-        f"no picture in {folder}: expected files that end in {', '.join(ENDINGS)}, in "
-        f"folders {_LAYOUTS}; found "
-        f"{f'files, {came}' if came else 'no file at all'}{hint}"
     )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
-from spadework.files import check_place, open_whole, write_whole
+from spadework.files import check_place, open_whole, refuse_to_replace, write_whole
 from spadework.images.contract import Floats, Pixels
 from spadework.images.detector import ImageSPADE, patch_model
 from spadework.images.heat import as_picture, heat_range, overlay
@@ -155,13 +155,20 @@ def _open_table(out: Path | str, *, force: bool) -> Iterator[Any]:
         raise InputError(f"{out} must end in .csv or .tsv")
     check_place(path, force=force)
     with open_whole(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        text = io.TextIOWrapper(
+            file,
+            encoding="utf-8",
+            errors="surrogateescape",  # names of files need not be UTF-8
+            newline="",
+            write_through=True,
+        )
         writer = csv.writer(
             text, delimiter=_DELIMITERS[path.suffix.lower()], lineterminator="\n"
         )
         writer.writerow(COLUMNS)
         yield writer.writerow
         text.detach()
+        refuse_to_replace(path, force=force)
 
 
 class _HeatMaps:
