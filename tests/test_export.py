@@ -152,7 +152,9 @@ def test_binary_and_constant_columns_are_scaled_as_in_the_detector(path):
 
 def test_one_class_classifiers_of_a_single_row_are_exported(path):
     labels = np.where(np.arange(len(X)) < len(X) - 6, 1, -1)
-    detector = forest(one_class="isolation_forest", n_members=6).fit(X, labels)
+    as_stated = {1: 1, -1: -1}
+    detector = forest(one_class="isolation_forest", n_members=6, label_map=as_stated)
+    detector.fit(X, labels)
     export_onnx(detector, path, sample=ROWS)
     assert_same(run(path, ROWS), detector, ROWS)
 

@@ -100,7 +100,8 @@ def with_another_shape(header, arrays):
 
 
 def without_weights(header, arrays):
-    find(header, "PhotoModel")["weights"]["$dict"].pop()
+    _, weights = find(header, "PhotoModel")["weights"]["$dict"].pop()
+    del arrays[weights["$array"]]
 
 
 def with_fewer_patch_channels(header, arrays):
