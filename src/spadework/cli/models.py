@@ -117,10 +117,10 @@ def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":
 
 
 def refuse_absent(sources: list[str]) -> None:
-    """Refuse a name without an ending that is nothing: it is no file's, or misspelt."""
+    """Refuse a name without an ending under which nothing is to be found."""
     for source in sources:
-        path = Path(source)
-        if not path.suffix and not path.exists() and source != "-" and not glob(source):
+        named = "://" in source or source == "-" or Path(source).suffix
+        if not named and not Path(source).exists() and not glob(source):
             raise InputError(f"{source} does not exist; expected a table or a folder")
 
 

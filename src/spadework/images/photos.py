@@ -26,7 +26,7 @@ from spadework.images.photo_files import (
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.tables.label_column import by_text, read_label_column
 from spadework.tables.reading import read_table
-from spadework.tables.values import plain
+from spadework.tables.values import find_filled
 
 GOOD, DEFECT = "good", "defect"
 FILE_COLUMNS = ("file", "path", "image", "name")
@@ -236,7 +236,7 @@ def _labeled_by_table(
     """Return all pictures below a folder, labeled by a table that lists files."""
     unlabeled = _as_photos(_all_as(folder, UNLABELED), folder)
     table = read_table(labels, types=dict.fromkeys(FILE_COLUMNS, pa.string()))
-    table = table.filter(_has_values(table))
+    table = table.filter(pa.array(find_filled(table)))
     rows = _rows_by_name(table, folder, set(unlabeled.names))
     row_of = [rows.get(name) for name in unlabeled.names]
     mapping = None if label_map is None else by_text(label_map)
@@ -245,12 +245,6 @@ def _labeled_by_table(
     known[[row is None for row in row_of]] = UNLABELED
     kinds = tuple(_KINDS[label] for label in known.tolist())
     return Photos(unlabeled.paths, known, unlabeled.names, kinds)
-
-
-def _has_values(table: pa.Table) -> pa.Array:
-    """Tell rows that hold anything, (n_rows,); spreadsheets write others, too."""
-    valid = [np.asarray(plain(column).is_valid()) for column in table.columns]
-    return pa.array(np.any(valid, axis=0))
 
 
 def _rows_by_name(table: pa.Table, folder: Path, names: set[str]) -> dict[str, int]:

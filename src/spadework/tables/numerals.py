@@ -76,7 +76,7 @@ class Notation(NamedTuple):
     @property
     def needs_unit(self) -> bool:
         """Whether a number without the unit may mean another: 0.5 for 50 %."""
-        return bool(self.unit) and category(self.unit[-1]) != "Sc"
+        return bool(self.unit) and not _ends_in_sign(self.unit)
 
 
 PLAIN = Notation()
@@ -192,7 +192,12 @@ def _find_unit(known: Distinct, least_share: float) -> str:
 
 def _is_currency(unit: str) -> bool:
     """Tell signs and codes of currencies, such as $ and USD."""
-    return bool(re.fullmatch("[A-Z]{3}", unit)) or category((unit or " ")[-1]) == "Sc"
+    return bool(re.fullmatch("[A-Z]{3}", unit)) or _ends_in_sign(unit)
+
+
+def _ends_in_sign(unit: str) -> bool:
+    """Tell signs of currencies, maybe behind letters as in US$."""
+    return category((unit or " ")[-1]) == "Sc"
 
 
 def _share_by_sign(known: Distinct, patterns: Sequence[str]) -> dict[str, float]:

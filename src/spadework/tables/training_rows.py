@@ -9,7 +9,7 @@ from spadework.errors import DataError, InputError, list_some
 from spadework.tables.batches import Types, common_schema, text_in_some
 from spadework.tables.databases import is_database
 from spadework.tables.reading import hold_input, read_table
-from spadework.tables.values import plain
+from spadework.tables.values import find_filled
 
 
 class TrainingRows(NamedTuple):
@@ -50,13 +50,10 @@ def read_training_rows(
 
 def _without_empty_end(table: pa.Table) -> TrainingRows:
     """Leave out the rows without any value that spreadsheets write at the end."""
-    if any(plain(column).null_count == 0 for column in table[-1:].columns):
+    if not table.num_rows or find_filled(table[-1:]).any():
         return TrainingRows(table, 0)
-    n_rows = 0
-    for column in table.columns:
-        there = np.flatnonzero(np.asarray(plain(column).is_valid()))
-        n_rows = max(n_rows, *(there[-1:] + 1), 0)
-    return TrainingRows(table[: int(n_rows)], table.num_rows - int(n_rows))
+    n_empty = table.num_rows - int(np.flatnonzero(find_filled(table)).max(initial=-1)) - 1
+    return TrainingRows(table[: table.num_rows - n_empty], n_empty)
 
 
 def _refuse_database(unlabeled: Any) -> None:

@@ -84,6 +84,12 @@ def once_each(
     return measured[np.asarray(pc.fill_null(encoded.indices, len(measured) - 1))]
 
 
+def find_filled(table: pa.Table) -> NDArray[np.bool_]:
+    """Tell rows that hold any value at all, (n_rows,); spreadsheets write others, too."""
+    valid = [np.asarray(plain(column).is_valid()) for column in table.columns]
+    return np.any(valid, axis=0)
+
+
 def tidy(text: pa.Array) -> pa.Array:
     """Return text without spaces around it, with plain spaces between."""
     for space in ("\u00a0", "\u202f"):
