@@ -170,8 +170,8 @@ CHOICES = (
         "most of it on two tables. On the cells below it was measured once: Thyroid lost "
         "0.006 with new types, by one seed of five, and 0.001 on easy rows; Drug "
         "and the credit cards stay as they were. Covertype, which the sample says does "
-        "too, parts of the default on all but Thyroid, and “SPADE, network” were not "
-        "measured again.",
+        "too, parts of the default on all but Thyroid, “SPADE, network” and photos "
+        "were not measured again.",
     ),
     Choice(
         "“SPADE, network”",
