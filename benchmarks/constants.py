@@ -80,7 +80,7 @@ def moved_constants() -> Iterator[Moved]:
             (weighing, "FEW_ANOMALIES"),
             (weighing, "LEAST_SURE"),
             (weighing, "MOST_SURE"),
-            (blend, "NEGLIGIBLE"),
+            (companions, "NEGLIGIBLE"),
             (scaling, "LIMIT"),
             (readings, "WIDE"),
             (growing, "MANY_COLUMNS"),

@@ -12,7 +12,6 @@ from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
     LABELS,
-    NEGLIGIBLE,
     ONE_CLASS,
     PSEUDO,
     READINGS,
@@ -150,6 +149,11 @@ def test_unlabeled_rows_are_taken_for_normal_too_when_only_safe_rows_were_checke
     assert by_heart.weights[AS_NORMAL] == 0
 
 
+def without_pseudo(trust):
+    """Trust in a model that does without pseudo-labels."""
+    return replace(trust, weights={**trust.weights, PSEUDO: 0.0})
+
+
 def test_agreement_that_other_readings_outweigh_is_not_called_a_contradiction(rows):
     rng, labels, odd = rows
     scores = {
@@ -157,7 +161,7 @@ def test_agreement_that_other_readings_outweigh_is_not_called_a_contradiction(ro
         PSEUDO: made(rng, labels, anomalies=3.0),
     }
     trust = weigh_readings(scores, labels, odd)
-    outweighed = replace(trust, weights={**trust.weights, PSEUDO: NEGLIGIBLE})
+    outweighed = without_pseudo(trust)
     assert trust.agreement > 0.5
     assert "agree too little to count" in str(outweighed)
     assert "contradict" in str(replace(outweighed, agreement=0.4))
@@ -274,8 +278,8 @@ def contradicted(rng, n_anomalies, *, by_heart=0.0):
 
 def test_pseudo_labels_that_the_labels_contradict_are_not_used():
     trust = contradicted(np.random.default_rng(0), 100)
-    assert max(trust.weights[PSEUDO], trust.weights[ONE_CLASS]) < NEGLIGIBLE
-    assert "pseudo-labels not used" in str(trust)
+    assert max(trust.weights[PSEUDO], trust.weights[ONE_CLASS]) < 0.01
+    assert "pseudo-labels not used" in str(without_pseudo(trust))
 
 
 def test_few_labeled_anomalies_cannot_refute_the_consensus():
@@ -286,7 +290,7 @@ def test_few_labeled_anomalies_cannot_refute_the_consensus():
     assert weights == sorted(weights, reverse=True)
     assert weights[-1] < 0.01
     assert "too few anomalies are labeled to refute it" in str(found[1])
-    assert "pseudo-labels not used" in str(found[64])
+    assert "pseudo-labels not used" in str(without_pseudo(found[64]))
 
 
 def test_classifiers_that_know_labeled_normals_by_heart_need_no_refuting():
@@ -423,14 +427,13 @@ def test_where_nothing_can_judge_them_one_class_scores_count_beside_pseudo_label
     )
 
 
-def test_what_counts_next_to_nothing_is_said_not_to_be_used(rows):
+def test_what_the_model_does_without_is_said_not_to_be_used(rows):
     rng, labels, odd = rows
     scores = {
         LABELS: made(rng, labels, anomalies=3.0, odd=odd, hidden=-2.0),
         PSEUDO: made(rng, labels),
     }
     trust = weigh_readings(scores, labels, odd)
-    hardly = replace(trust, weights={LABELS: 1 - NEGLIGIBLE, PSEUDO: NEGLIGIBLE})
-    assert "pseudo-labels not used" in str(hardly)
+    assert "pseudo-labels not used" in str(without_pseudo(trust))
     forced = replace(trust, weights={LABELS: 0.5, PSEUDO: 0.5})
     assert "consensus and labels disagree" in str(forced)

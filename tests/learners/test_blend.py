@@ -11,7 +11,6 @@ from spadework.errors import InputError
 from spadework.learners.blend import (
     BlendedModel,
     ReadingModel,
-    blend_readings,
     fit_reading,
     judge_readings,
 )
@@ -78,14 +77,6 @@ def test_a_blend_is_the_weighted_mean_of_ranks():
     expected = 0.75 * models[0].rank(shares[0]) + 0.25 * models[1].rank(shares[1])
     blended = BlendedModel(models, scaler=None).blend(shares)
     np.testing.assert_allclose(blended, expected)
-
-
-def test_readings_of_hardly_any_weight_are_not_scored():
-    grown = GrownReading(STUMP, np.linspace(0, 1, 101))
-    weights = {"labels": 0.0, "as_suspect": 1e-6, "pseudo": 1 - 1e-6}
-    labels = np.full(101, -1, np.int8)
-    model, _ = blend_readings(dict.fromkeys(weights, grown), weights, labels, None)
-    assert [each.weight for each in model.readings] == [1 - 1e-6]
 
 
 @pytest.mark.parametrize(

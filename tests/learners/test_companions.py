@@ -1,6 +1,7 @@
 """Models beside trees: where they stand, what they see, and what they add."""
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from conftest import mismatch_data
 from spadework import SPADE, ForestLearner
 from spadework.core.scaling import fit_scaler
 from spadework.core.trees import MAX_DEPTH
-from spadework.core.trust import AS_NORMAL, LABELS
+from spadework.core.trust import AS_NORMAL, LABELS, READINGS, Trust, as_shares
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.companions import (
+    NEGLIGIBLE,
     Companion,
+    blend_by_trust,
     boost_companion,
     boosted_share,
     companion_share,
@@ -27,7 +30,7 @@ from spadework.learners.companions import (
     whole_share,
 )
 from spadework.learners.contract import GrownReading
-from spadework.learners.directions import LinearScorer, ScaledScorer
+from spadework.learners.directions import ColumnScorer, LinearScorer, ScaledScorer
 from spadework.learners.growing import grow_whole_trees
 from spadework.learners.oddness import Oddness
 from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
@@ -261,13 +264,40 @@ def test_trees_to_the_last_row_are_no_deeper_than_a_forest_may_be():
     assert deep.scorer.depth == MAX_DEPTH
 
 
-@given(st.lists(st.floats(0, 1), max_size=3), st.floats(0, 1))
+@given(st.lists(st.floats(0.25, 0.75), max_size=3), st.floats(0.1, 1))
 def test_models_side_by_side_weigh_what_their_reading_weighs(shares, weight):
     one = GrownReading(None, np.zeros(2))
     beside = [Companion(share, one) for share in shares]
-    _, weights = side_by_side({"labels": one}, {"labels": beside}, {"labels": weight})
-    assert len(weights) == 1 + len(shares)
+    with mock.patch("spadework.learners.companions.NEGLIGIBLE", 0):
+        every, weights = side_by_side(
+            {"labels": one}, {"labels": beside}, {"labels": weight}
+        )
+    assert len(every) == len(weights) == 1 + len(shares)
     assert sum(weights.values()) == pytest.approx(weight)
+
+
+@settings(deadline=None)
+@given(
+    believed=st.lists(st.floats(0, 1), min_size=1, max_size=4).filter(any),
+    shares=st.lists(st.floats(0, 0.5), max_size=3),
+)
+def test_trust_has_the_weights_with_which_readings_are_in_the_blend(believed, shares):
+    names = READINGS[: len(believed)]
+    scorers = {name: ColumnScorer(place) for place, name in enumerate(names)}
+    held_out = np.linspace(0, 1, 101)
+    grown = {name: GrownReading(scorers[name], held_out) for name in names}
+    beside = {
+        name: [Companion(share, grown[name]) for share in shares] for name in names[:1]
+    }
+    weights = as_shares(dict(zip(names, believed, strict=True)))
+    labels = np.full(101, UNLABELED, np.int8)
+    trust = Trust(weights, {}, agreement=None, riskiness=0.0)
+    model, _, used = blend_by_trust(grown, beside, trust, labels, None)
+    in_all = sum(each.weight for each in model.readings)
+    for name in names:
+        of_reading = [r.weight for r in model.readings if r.scorer is scorers[name]]
+        assert used.weights[name] == pytest.approx(sum(of_reading) / in_all)
+        assert all(weight > NEGLIGIBLE for weight in of_reading)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_values=st.integers(1, 9))

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 from conftest import in_setting, mismatch_data
 from spadework import SPADE, NetworkLearner
 from spadework.core.neighbours import NearestNeighbours
-from spadework.core.trust import NEGLIGIBLE, READINGS
+from spadework.core.trust import READINGS
 from spadework.errors import InputError
 from spadework.learners.blend import BlendedModel
 from spadework.learners.directions import ScaledScorer
@@ -117,7 +117,7 @@ def test_networks_whose_pseudo_labels_the_labels_contradict_do_not_count():
     y = np.where(rng.random(1_000) < 0.3, truth.astype(int), -1)
     detector = fit(X, y)
     assert detector.trust_.agreement < 0.5
-    assert detector.trust_.weights["pseudo"] < NEGLIGIBLE
+    assert detector.trust_.weights["pseudo"] == 0
     kept = [reading.scorer for reading in detector.model_.readings]
     assert not any(isinstance(scorer, NetworkModel) for scorer in kept)
     assert roc_auc_score(truth, detector.anomaly_score(X)) > 0.8

@@ -22,10 +22,6 @@ count in full; at 0.5 they do not count."""
 CHANCE = 0.45
 """AUC down to which the other readings find odd rows as anomalous as any, not less."""
 
-NEGLIGIBLE = 0.03
-"""Weight up to which a reading, or a model beside it, does not count: it would take time
-and change nothing."""
-
 
 class Evidence(NamedTuple):
     """What speaks for a reading.
@@ -51,7 +47,8 @@ class Trust:
         By reading: "labels" (unlabeled rows left out), "as_normal" (taken for
         normal), "as_suspect" (set against labeled normals), "pseudo"
         (pseudo-labeled), "one_class" (one-class scores alone) and "unlike_normal" (those
-        of labeled normals alone). They sum to one.
+        of labeled normals alone). They sum to one; 0 is the weight of readings that the
+        model does without.
     evidence : dict of Evidence
     agreement : float or None
         AUC with which the other readings tell odd rows from the rest of the unlabeled
@@ -77,8 +74,7 @@ class Trust:
     def __str__(self) -> str:
         """One honest sentence on the pseudo-labels, and the weights."""
         weight = self.weights.get(PSEUDO, 0.0)
-        counted = {n: w if w > NEGLIGIBLE else 0 for n, w in self.weights.items()}
-        parts = ", ".join(f"{name} {value:.2f}" for name, value in counted.items())
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in self.weights.items())
         return f"{self._verdict(weight)}; weights: {parts}"
 
     def _verdict(self, weight: float) -> str:
@@ -93,18 +89,18 @@ class Trust:
                 f"high that it has not learnt from"
             )
         agreement = f"AUC {self.agreement:.2f}"
-        if weight <= NEGLIGIBLE and 1 - self.riskiness < belief_in(self.agreement):
+        if not weight and 1 - self.riskiness < belief_in(self.agreement):
             return (
                 f"pseudo-labels not used: they learn from labeled normals, and only "
                 f"suspicious rows were labeled normal; consensus and labels agree "
                 f"({agreement})"
             )
-        if weight <= NEGLIGIBLE and self.agreement > CHANCE:
+        if not weight and self.agreement > CHANCE:
             return (
                 f"pseudo-labels not used: next to what the labels say, the one-class "
                 f"models agree too little to count ({agreement})"
             )
-        if weight <= NEGLIGIBLE:
+        if not weight:
             return (
                 f"pseudo-labels not used: the one-class models contradict what the "
                 f"labels say ({agreement}); scores come from labels and unlabeled rows"
@@ -118,7 +114,7 @@ class Trust:
         return f"{used}: consensus and labels {how_far}, {agreement}"
 
     def _unjudged(self, weight: float) -> str:
-        used = f"used at weight {weight:.2f}" if weight > NEGLIGIBLE else "not used"
+        used = f"used at weight {weight:.2f}" if weight else "not used"
         verdict = f"pseudo-labels {used}: no labeled anomaly can judge them"
         shift = self.evidence[PSEUDO].shift
         if choosiness_of(shift) == 0:

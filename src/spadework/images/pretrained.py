@@ -32,8 +32,8 @@ from spadework.images.sight import Sight
 from spadework.images.spotting import Spotter
 from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import BlendedModel, blend_readings
-from spadework.learners.companions import Companion, join, side_by_side
+from spadework.learners.blend import BlendedModel
+from spadework.learners.companions import Companion, blend_by_trust, join
 from spadework.learners.contract import GrownReading
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
@@ -195,9 +195,7 @@ class PretrainedLearner:
             called,
             doubt_shift=False,
         ).counting(LABELS, LABELS_COUNT)
-        blend, scores = blend_readings(
-            *side_by_side(grown, beside, trust.weights), labels, scaler
-        )
+        blend, scores, trust = blend_by_trust(grown, beside, trust, labels, scaler)
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,

@@ -1,6 +1,6 @@
 """Fitted readings, as trees, networks or one-class models, blended by rank."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -15,7 +15,7 @@ from spadework.core.masks import LeafMasks
 from spadework.core.scaling import PrincipalScaler, same_scaling
 from spadework.core.symmetric import as_symmetric
 from spadework.core.trees import FlatForest
-from spadework.core.trust import NEGLIGIBLE, Trust
+from spadework.core.trust import Trust
 from spadework.core.weighing import oddest, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
@@ -187,21 +187,23 @@ def judge_readings(
 
 
 def blend_readings(
-    grown: Mapping[str, GrownReading],
-    weights: Mapping[str, float],
+    grown: Collection[GrownReading],
+    weights: Collection[float],
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
 ) -> tuple[BlendedModel, Floats]:
-    """Blend the readings that count; return the blend of their held-out scores too.
+    """Blend readings by rank, and their held-out scores.
 
     Parameters
     ----------
     labels : ndarray of shape (n_judged,)
     """
-    counted = [name for name, weight in weights.items() if weight > NEGLIGIBLE]
-    models = tuple(fit_reading(grown[name], weights[name], labels) for name in counted)
+    models = tuple(
+        fit_reading(each, weight, labels)
+        for each, weight in zip(grown, weights, strict=True)
+    )
     model = BlendedModel(models, scaler)
-    return model, model.blend([grown[name].held_out for name in counted])
+    return model, model.blend([each.held_out for each in grown])
 
 
 def mean_of_unseen(values: Floats, in_bag: NDArray[np.bool_]) -> Floats:

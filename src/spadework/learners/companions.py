@@ -19,18 +19,19 @@ several clusters.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.scaling import PrincipalScaler
-from spadework.core.trust import AS_NORMAL, LABELS
+from spadework.core.trust import AS_NORMAL, LABELS, Trust, as_shares
 from spadework.core.weighing import auc
 from spadework.labels import ANOMALY, UNLABELED
-from spadework.learners.blend import blend_readings
+from spadework.learners.blend import BlendedModel, blend_readings
 from spadework.learners.boosted import fit_boosted
-from spadework.learners.contract import GrownReading, Scaler
+from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import Draws, Reading
@@ -46,6 +47,10 @@ LEAST, LEAST_SLOW = 0.02, 0.1
 """Share below which there is no such model, and none that takes longer: boosted trees, or
 trees to the last row beside labels alone."""
 
+NEGLIGIBLE = 0.03
+"""Weight up to which a model is left out of a blend: it would take time and change
+nothing."""
+
 NEIGHBOURS_SHARE = 0.5
 """Share of the distance to the nearest of a few rows in one-class scores."""
 
@@ -59,6 +64,13 @@ class Companion(NamedTuple):
 
     share: float
     grown: GrownReading
+
+
+class Part(NamedTuple):
+    """A model of a reading: its own at place 0, then those beside it."""
+
+    reading: str
+    place: int
 
 
 def companion_share(reading: Reading) -> float:
@@ -241,27 +253,53 @@ def join(
     """
     if not beside:
         return reading
-    both = side_by_side({"": reading}, {"": beside}, {"": 1.0})
-    return GrownReading(*blend_readings(*both, labels, scaler))
+    every, weights = side_by_side({"": reading}, {"": beside}, {"": 1.0})
+    return GrownReading(*blend_readings(every, weights.values(), labels, scaler))
+
+
+def blend_by_trust(
+    grown: Mapping[str, GrownReading],
+    beside: Mapping[str, Sequence[Companion]],
+    trust: Trust,
+    labels: NDArray[np.int8],
+    scaler: Scaler | PrincipalScaler,
+) -> tuple[BlendedModel, Floats, Trust]:
+    """Blend readings and the models beside them, and their held-out scores.
+
+    The trust that is returned has the weights with which readings are in the blend: what
+    models too slight to count would weigh has gone to the others.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_judged,)
+    """
+    every, weights = side_by_side(grown, beside, trust.weights)
+    model, held_out = blend_readings(every, weights.values(), labels, scaler)
+    blended = dict.fromkeys(grown, 0.0)
+    for part, weight in weights.items():
+        blended[part.reading] += weight
+    return model, held_out, replace(trust, weights=as_shares(blended))
 
 
 def side_by_side(
     grown: Mapping[str, GrownReading],
     beside: Mapping[str, Sequence[Companion]],
     weights: Mapping[str, float],
-) -> tuple[dict[str, GrownReading], dict[str, float]]:
+) -> tuple[list[GrownReading], dict[Part, float]]:
     """Set readings and the models beside them in one row, with the weight of each.
 
     The first model beside a reading takes its share of the reading, the next one its
-    share of what that leaves.
+    share of what that leaves. What weighs next to nothing is left out.
     """
-    every, each = dict(grown), dict(weights)
+    every = {Part(name, 0): each for name, each in grown.items()}
+    shares = {Part(name, 0): weights[name] for name in grown}
     for name, companions in beside.items():
-        for place, (share, companion) in enumerate(companions):
-            every[f"{name}, beside {place}"] = companion
-            each[f"{name}, beside {place}"] = share * each[name]
-            each[name] *= 1 - share
-    return every, each
+        for place, (share, companion) in enumerate(companions, start=1):
+            every[Part(name, place)] = companion
+            shares[Part(name, place)] = share * shares[Part(name, 0)]
+            shares[Part(name, 0)] *= 1 - share
+    counted = {part: share for part, share in shares.items() if share > NEGLIGIBLE}
+    return [every[part] for part in counted], counted
 
 
 def _among(reading: Reading, judged: NDArray[np.intp], n_rows: int) -> Reading:

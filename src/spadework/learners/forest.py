@@ -32,18 +32,15 @@ from spadework.core.trust import (
 )
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import (
-    blend_readings,
-    judge_readings,
-)
+from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
     NEIGHBOURS_SHARE,
     Companion,
+    blend_by_trust,
     boost_companion,
     fit_companions,
     join,
     share_of_whole,
-    side_by_side,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
 from spadework.learners.growing import grow_trees, grow_whole_trees
@@ -194,8 +191,8 @@ class ForestLearner(BaseEstimator):
                 place = 0 if name == AS_NORMAL else len(beside[name])
                 beside[name].insert(place, Companion(share, whole))
         scores = np.full(len(X), np.nan)
-        model, scores[judged] = blend_readings(
-            *side_by_side(grown, beside, trust.weights), labels[judged], scaler
+        model, scores[judged], trust = blend_by_trust(
+            grown, beside, trust, labels[judged], scaler
         )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,

@@ -20,19 +20,16 @@ from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_t
 from spadework.core.trust import ONE_CLASS, PSEUDO, READINGS
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.blend import (
-    blend_readings,
-    judge_readings,
-)
+from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
     LEAST,
     MOST,
     NEIGHBOURS_SHARE,
     Companion,
+    blend_by_trust,
     fewness,
     fit_companions,
     join,
-    side_by_side,
     unless_slight,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
@@ -178,8 +175,8 @@ class NetworkLearner(BaseEstimator):
         }
         trust = judge_readings(joined, labels[judged], grown[ONE_CLASS].held_out)
         scores = np.full(len(X), np.nan)
-        model, scores[judged] = blend_readings(
-            *side_by_side(grown, beside, trust.weights), labels[judged], scaler
+        model, scores[judged], trust = blend_by_trust(
+            grown, beside, trust, labels[judged], scaler
         )
         return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
 
