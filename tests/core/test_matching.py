@@ -377,6 +377,30 @@ def test_rows_that_tie_at_the_top_are_called_together():
     assert (scores[:200] > decide_threshold(scores, labels)).sum() == 48
 
 
+def test_a_half_of_anomalies_among_labels_does_not_call_half_of_the_rows():
+    rng = np.random.default_rng(0)
+    scores = np.r_[rng.normal(size=1_000), rng.normal(4, 1, 10), rng.normal(-2, 1, 10)]
+    labels = np.repeat(np.array([-1, 1, 0], dtype=np.int8), [1_000, 10, 10])
+    called = (scores[:1_000] > decide_threshold(scores, labels)).mean()
+    few = np.append(labels, np.zeros(20, np.int8))  # now a quarter: that is believed
+    believed = decide_threshold(np.append(scores, rng.normal(-2, 1, 20)), few)
+    assert called == pytest.approx(0.1, abs=0.01)
+    assert (scores[:1_000] > believed).mean() == pytest.approx(0.25, abs=0.01)
+
+
+def test_no_more_than_a_third_is_called_by_labeled_anomalies_alone():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=1_050)
+    labels = np.repeat(np.array([-1, 1], dtype=np.int8), [1_000, 50])
+    assert (scores[:1_000] > decide_threshold(scores, labels)).sum() == 333
+
+
+def test_where_all_rows_are_labeled_any_share_of_anomalies_is_believed():
+    scores = np.arange(100.0)
+    labels = (scores >= 40).astype(np.int8)
+    assert (scores > decide_threshold(scores, labels)).sum() == 60
+
+
 def test_labels_count_in_the_share_of_anomalies_although_they_are_not_scored():
     scores = np.r_[np.linspace(0, 1, 200), np.full(20, 0.5), np.full(80, 0.4)]
     labels = np.repeat(np.array([-1, 1, 0], dtype=np.int8), [200, 20, 80])

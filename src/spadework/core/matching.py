@@ -45,6 +45,10 @@ EXHAUSTIVE_CELLS = 1 << 16
 FALSE_ALARMS = 0.05
 """Share of labeled normals above the threshold where no anomaly is labeled."""
 
+MOST_ANOMALIES, FEW_ANOMALIES = 1 / 3, 0.1
+"""Share of anomalies among labels above which these were sought and tell nothing of how
+many there are, and what is guessed then; without labeled normals no more are called."""
+
 _BATCH_CELLS = 1 << 20
 _ROUNDING = 1e-12
 
@@ -133,9 +137,10 @@ def decide_threshold(scores: Floats, labels: NDArray[np.int8]) -> float:
 
     Three guesses at how many unlabeled rows lie above it can each be far off: how many
     score like labeled anomalies, how many do not score like labeled normals (both by
-    partial matching), and as many as there are anomalies among labels. The middle one
-    is taken. Without labeled normals only the first can be made; without labeled
-    anomalies the threshold is where few labeled normals would be called.
+    partial matching), and as many as there are anomalies among labels, or few where
+    most of these were evidently sought. The middle one is taken. Without labeled normals
+    only the first can be made, up to a limit; without labeled anomalies the threshold is
+    where few labeled normals would be called.
 
     Parameters
     ----------
@@ -156,15 +161,18 @@ def decide_threshold(scores: Floats, labels: NDArray[np.int8]) -> float:
     unlabeled = labels == UNLABELED
     with_unlabeled = bool(unlabeled.any())
     reference = scores[scored & unlabeled if with_unlabeled else scored]
-    guesses = [tail_size(anomalies, reference, tail="upper")]
+    n_above = tail_size(anomalies, reference, tail="upper")
     if len(normals):
         # Of many labeled rows a sample is scored, which says nothing about shares.
         counted = labels[~unlabeled if with_unlabeled else scored]
         share = float((counted == ANOMALY).mean())
-        guesses.append(len(reference) - tail_size(normals, reference, tail="lower"))
-        guesses.append(round(share * len(reference)))
-    n_above = max(1, int(np.median(guesses)))
-    return tail_threshold(reference, n_above, tail="upper")
+        if with_unlabeled and share > MOST_ANOMALIES:
+            share = FEW_ANOMALIES
+        not_normal = len(reference) - tail_size(normals, reference, tail="lower")
+        n_above = int(np.median([n_above, not_normal, round(share * len(reference))]))
+    else:
+        n_above = min(n_above, round(MOST_ANOMALIES * len(reference)))
+    return tail_threshold(reference, max(1, n_above), tail="upper")
 
 
 def otsu_threshold(scores: ArrayLike) -> float:
