@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from spadework.benchmark.methods import ABLATED, ALPHAS, COMPARED, METHODS, SWEPT
 from spadework.benchmark.report import build_report, charts, page, write_report
 from spadework.benchmark.report.agreement import compare_baselines
+from spadework.benchmark.report.calibration import measure_calibration
 from spadework.benchmark.report.cells import (
     Cell,
     Runs,
@@ -268,6 +269,20 @@ def some_photos(ours=0.9):
 def photo_section(folder):
     """The part of a report on photos."""
     return section(build_report(folder).markdown, TABLES["images"].title)
+
+
+def test_probabilities_are_compared_over_the_same_cells_alone():
+    def run(column, method, error):
+        measured = {"calibration_error": error, "brier_score": error / 2}
+        return done("new_types", column, method, **measured)
+
+    both = [run(column, "spade", 0.1) for column in ("thyroid", "drug")]
+    rows = measure_calibration(Runs([*both, run("drug", "occ", 0.01)]))
+    assert [row.method.name for row in rows] == ["spade"]
+    assert rows[0].by_setting == {"PNU": (0.1, 0.05)}
+    as_many = [run(column, "occ", 0.01) for column in ("thyroid", "drug")]
+    rows = measure_calibration(Runs([*both, *as_many]))
+    assert [row.method.name for row in rows] == ["spade", "occ"]
 
 
 def test_photos_change_nothing_in_what_is_said_of_tables(folder):
