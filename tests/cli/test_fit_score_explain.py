@@ -74,6 +74,16 @@ def test_score_reads_standard_input_and_prints_csv_and_json_apart(place):
     assert scores == sorted(scores, reverse=True)
 
 
+def test_score_calls_rows_by_another_threshold_if_one_is_given(place):
+    done = run("score", "model", "new.csv", "--threshold", "2", "--quiet", cwd=place)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines()[1:]:
+        _, score, probability, called = line.split(",")
+        assert (float(probability) > 0.5) == (float(score) > 2) == (called == "1")
+    refused = run("score", "model", "new.csv", "--threshold", "nan", cwd=place)
+    assert_refused(refused, "threshold must be", "a number; got nan")
+
+
 def test_a_quiet_score_says_nothing(place):
     done = run("score", "model", "new.csv", "-o", "q.csv", "--quiet", cwd=place)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

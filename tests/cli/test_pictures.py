@@ -131,6 +131,12 @@ def test_only_anomalies_are_written_from_files_and_globs(command, tmp_path):
     }
 
 
+def test_pictures_are_called_by_another_threshold_if_one_is_given(command, tmp_path):
+    out = tmp_path / "all.csv"
+    command("score", "model", "new_parts", "-o", out, "--threshold", -1e9)
+    assert all(each["anomalous"] == "1" for each in read_scores(out))
+
+
 def test_labels_may_come_from_a_table(place, command, tmp_path):
     rows = ["file,label"]
     for path in sorted((place / "parts").rglob("*.png")):

@@ -38,6 +38,10 @@ def score(
     only_anomalies: Annotated[
         bool, typer.Option("--only-anomalies", help="Only rows called anomalous.")
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Score above which to call rows, instead of the model's."),
+    ] = None,
     heat_maps: Annotated[
         Path | None,
         typer.Option(help="Folder for what is odd in each written picture, as PNG."),
@@ -54,6 +58,12 @@ def score(
     fitted = load_any(model)
     from spadework.table_model import TableModel
 
+    if threshold is not None:
+        from spadework.validation import check_threshold
+
+        check_threshold(threshold)
+        detector = fitted.detector if isinstance(fitted, TableModel) else fitted
+        detector.threshold_ = threshold
     if not isinstance(fitted, TableModel):
         refuse_options("a model of pictures", query=query)
         score_pictures(
