@@ -1,4 +1,4 @@
-"""Progress is shown as log lines where there is no terminal, and never as prints."""
+"""Progress is shown as log lines where there is no terminal, and only once."""
 
 import logging
 
@@ -44,3 +44,20 @@ def test_nothing_is_printed(capsys):
     with progress("digging", 1, verbose=False) as advance:
         advance("")
     assert capsys.readouterr() == ("", "")
+
+
+def test_lines_that_nobody_logs_are_written_where_they_are_asked_for(capsys):
+    for verbose in (True, False):
+        with progress("digging", 2, verbose=verbose) as advance:
+            advance("depth 1")
+    assert capsys.readouterr().err.startswith(
+        "digging: done after 1 steps, 0.0 s depth 1"
+    )
+
+
+def test_lines_that_are_logged_are_not_written_too(caplog, capsys):
+    with caplog.at_level(logging.INFO, logger="spadework"):
+        with progress("digging", 2, verbose=True) as advance:
+            advance("")
+    assert len(caplog.records) == 1
+    assert capsys.readouterr().err == ""

@@ -100,7 +100,7 @@ class SPADE(AnomalyDetector):
         From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
     random_state : int, numpy Generator or RandomState, or None
     verbose : bool
-        Show a progress bar on a terminal.
+        Show progress: a bar on a terminal, a line now and then elsewhere.
 
     Attributes
     ----------

@@ -21,13 +21,15 @@ def progress(label: str, total: int | None, *, verbose: bool) -> Iterator[Advanc
     A total of None is not known.
 
     With ``verbose`` and a terminal on stderr a bar is drawn; otherwise a line is
-    logged at the end and every ten seconds before (INFO, logger "spadework").
+    logged at the end and every ten seconds before (INFO, logger "spadework"), which
+    ``verbose`` writes to stderr where such lines are not logged, as in a notebook.
     """
     if verbose and sys.stderr.isatty():
         with _bar(label, total) as advance:
             yield advance
     else:
-        with _log_lines(label, total) as advance:
+        heard = logger.isEnabledFor(logging.INFO) or not verbose
+        with _lines(label, total, logger.info if heard else _write_line) as advance:
             yield advance
 
 
@@ -59,8 +61,8 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
 
 
 @contextmanager
-def _log_lines(label: str, total: int | None) -> Iterator[Advance]:
-    """Log a line now and then, and one at the end."""
+def _lines(label: str, total: int | None, say: Callable[..., None]) -> Iterator[Advance]:
+    """Say a line now and then, and one at the end."""
     started = last = time.monotonic()
     done, latest = 0, ""
 
@@ -71,11 +73,17 @@ def _log_lines(label: str, total: int | None) -> Iterator[Advance]:
             last = time.monotonic()
             seconds = last - started
             if total is None:
-                logger.info("%s: %.0f s %s", label, seconds, note)
+                say("%s: %.0f s %s", label, seconds, note)
                 return
             left = seconds / done * max(0, total - done)
-            logger.info("%s: %d of %d, %.0f s left %s", label, done, total, left, note)
+            say("%s: %d of %d, %.0f s left %s", label, done, total, left, note)
 
     yield advance
     seconds = time.monotonic() - started
-    logger.info("%s: done after %d steps, %.1f s %s", label, done, seconds, latest)
+    say("%s: done after %d steps, %.1f s %s", label, done, seconds, latest)
+
+
+def _write_line(line: str, *values: object) -> None:
+    """Write a line to stderr as a logger would."""
+    sys.stderr.write(line % values + "\n")
+    sys.stderr.flush()

@@ -85,7 +85,7 @@ def read_photos(
     n_workers : int, optional
         Threads that decode; one for each core if None.
     verbose : bool
-        Whether to draw a progress bar on a terminal.
+        Whether to show progress.
     label : str
         What the progress is called.
 
