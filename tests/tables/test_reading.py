@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import time
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from spadework.errors import DataError, InputError
-from spadework.tables import table_files, text
+from spadework.tables import reading, table_files, text
 from spadework.tables.batches import Wanted
 from spadework.tables.reading import MixedTypesError, open_table, read_rows, read_table
 
@@ -122,6 +123,21 @@ def test_standard_input_is_read_again_when_a_column_changes_its_type(monkeypatch
     assert found.schema.types == [pa.float64(), pa.string()]
     assert found.num_rows == 51
     assert found.to_pylist()[-1] == {"a": 1.5, "b": "x"}
+
+
+def test_columns_that_change_their_type_take_one_pass_more_however_many(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 9)
+    names = [f"c{i}" for i in range(30)]
+    late = ",".join(["1.5", "x", "2"] * 10)
+    rows = [",".join(names), *[",".join(["1", "", ""] * 10)] * 50, late]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    opened = mock.Mock(side_effect=reading.open_table)
+    monkeypatch.setattr(reading, "open_table", opened)
+    found = read_table(tmp_path / "a.csv")
+    assert opened.call_count == 2
+    assert found.schema.types == [pa.float64(), pa.string(), pa.int64()] * 10
 
 
 def test_files_of_a_glob_come_in_the_order_of_their_names(tmp_path):

@@ -14,10 +14,15 @@ BATCH_ROWS = 32_768
 
 
 class Wanted(NamedTuple):
-    """Which columns to read, all if None, and the types of those that are known."""
+    """Which columns to read, all if None, and the types of those that are known.
+
+    The other types of text are those of its first rows, or of many if it is to be looked
+    at ``afar``.
+    """
 
     types: Types
     columns: Collection[str] | None
+    afar: bool = False
 
     def pick(self, names: Sequence[str]) -> list[str]:
         """Return the names to read; all where none is wanted, for others to refuse."""

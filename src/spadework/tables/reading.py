@@ -62,19 +62,20 @@ def read_table(
     """
     source = hold_input(source)
     known = dict(types or {})
+    afar = False
     while True:
         if isinstance(source, BytesIO):
             source.seek(0)
         try:
-            with open_table(source, query=query, types=known, columns=columns) as (
-                schema,
-                batches,
-            ):
+            with open_table(
+                source, query=query, types=known, columns=columns, afar=afar
+            ) as (schema, batches):
                 return pa.Table.from_batches(batches, schema)
         except MixedTypesError as error:
             if error.column in (types or {}):
                 raise
             known[error.column] = error.wider
+            afar = True  # others may change, too
 
 
 def hold_input(source: Any) -> Any:
@@ -119,10 +120,13 @@ def open_table(
     query: str | None = None,
     types: Types | None = None,
     columns: Collection[str] | None = None,
+    afar: bool = False,
 ) -> Iterator[Batches]:
     """Open a table as a stream of batches, never more than a few in memory.
 
-    Several files are opened one after the other. Parameters as of `read_table`.
+    Several files are opened one after the other. Types of text that are not known are
+    those of its first rows, or of many of them ``afar``. Other parameters as of
+    `read_table`.
 
     Raises
     ------
@@ -142,7 +146,7 @@ def open_table(
             "a query needs a database, such as sqlite:///file.db or "
             f"postgresql://host/name; got {without_password(source)}"
         )
-    wanted = Wanted(types or {}, columns)
+    wanted = Wanted(types or {}, columns, afar)
     parts = _parts_of(source)
     if len(parts) == 1:
         with _open_part(parts[0], wanted) as found:

@@ -20,7 +20,10 @@ from spadework.tables.batches import (
 from spadework.tables.text_start import Header, Peeked, not_utf8
 from spadework.tables.values import MISSING_WORDS, pc
 
-_BLOCK_BYTES = 1 << 23
+_BLOCK_BYTES, _LONG_BLOCK_BYTES = 1 << 23, 1 << 28
+"""How much text is read at once, of which the first tells the types of its columns; how
+much where that did not."""
+
 _KINDS = {"null": "nothing", "int64": "a number", "double": "a number"}
 _CONVERSION = re.compile(
     r"In CSV column #(\d+): .*?CSV conversion error to ([^:]+):"
@@ -64,10 +67,11 @@ def open_text(
             f"that are parted by a comma, a semicolon, a tab or a bar, and their names "
             f"in the first line; remove what stands above the names, if anything does"
         )
+    block_size = _LONG_BLOCK_BYTES if wanted.afar else _BLOCK_BYTES
     try:
         reader = pa_csv.open_csv(
             peeked,
-            read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES),
+            read_options=pa_csv.ReadOptions(block_size=block_size),
             parse_options=pa_csv.ParseOptions(
                 delimiter=header.delimiter, newlines_in_values=True
             ),

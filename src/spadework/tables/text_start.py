@@ -98,13 +98,12 @@ class Peeked:
         """Read on, from the start."""
         if self._ended:
             return b""
-        part, self._ahead = self._ahead, b""
         if size < 0:
-            part += self._stream.read()
-        elif not part:
-            part = self._stream.read(size)
-        elif size < len(part):
-            part, self._ahead = part[:size], part[size:]
+            part, self._ahead = self._ahead + self._stream.read(), b""
+        else:
+            part, self._ahead = self._ahead[:size], self._ahead[size:]
+            # In full, as the first block that is read decides the types of columns.
+            part += self._stream.read(size - len(part))
         self._n_lines += part.count(b"\n")
         self._n_quotes += part.count(b'"')
         return part
