@@ -1,10 +1,12 @@
 """What cannot be used is refused with a reason, and leaves an earlier fit in place."""
 
+import datetime as dt
 from copy import deepcopy
 from functools import cache
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -167,7 +169,7 @@ def test_missing_labels_are_refused():
 
 
 def test_empty_labels_are_refused():
-    refuses(good_table()[0], [], LabelError, "empty")
+    refuses(good_table()[0], [], LabelError, "y has 0 labels")
 
 
 def test_labels_in_two_columns_are_refused():
@@ -363,3 +365,28 @@ def test_parameters_of_a_learner_by_name_can_be_set():
     assert SPADE().set_params(learner__n_trees=7).learner.n_trees == 7
     network = SPADE().set_params(learner="network", learner__n_networks=2)
     assert network.learner.n_networks == 2
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        pl.DataFrame({"at": [dt.datetime(2026, 1, 1)] * 60, "x": range(60)}),
+        pl.DataFrame({"day": [dt.date(2026, 1, 1)] * 60, "x": range(60)}),
+        pd.DataFrame({"at": [dt.datetime(2026, 1, 1)] * 60}, dtype=object),
+        [[dt.datetime(2026, 1, 1), 1.0]] * 60,
+    ],
+    ids=["polars times", "polars days", "objects", "lists"],
+)
+def test_dates_of_any_kind_are_refused(dates):
+    refuses(dates, [1, 0, -1] * 20, InputError, "fit_table")
+
+
+def test_one_row_of_a_frame_is_refused_in_words():
+    frame = pd.DataFrame(mismatch_data(100, seed=9)[0])
+    with pytest.raises(ValueError, match="single row"):
+        fitted_forest().predict(frame.iloc[0])
+
+
+def test_labels_of_another_length_are_refused_by_their_number():
+    X, _, _ = mismatch_data(100, seed=9)
+    refuses(X, [-1] * 10, LabelError, "X has 100 rows, y has 10 labels")

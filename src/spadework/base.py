@@ -17,6 +17,7 @@ from spadework.errors import InputError, LabelError
 from spadework.labels import UNLABELED, LabelCensus, count_labels, translate_labels
 from spadework.validation import (
     check_counts,
+    check_lengths,
     check_rows,
     check_threshold,
     new_generator,
@@ -64,6 +65,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         with unchanged_on_failure(self):
             self._check_parameters()
             rows = self._check_rows(X, fitting=True)
+            check_lengths(len(rows), y)
             labels = read_labels(y, self.label_map)
             self._check_learnable(rows, labels)
             self._refuse_setting(count_labels(labels))
@@ -137,7 +139,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
 
     def _check_learnable(self, X: Any, labels: Labels) -> None:
         """Refuse rows and labels that cannot be learnt from."""
-        check_counts(len(X), labels)
+        check_counts(labels)
         refuse_constant(X)
 
     def _check_parameters(self) -> None:

@@ -15,7 +15,11 @@ from spadework.errors import InputError, LabelError
 from spadework.labels import LabelCensus, count_labels, normalize_labels
 from spadework.parameters import check_positive_integer
 
-_NO_NUMBERS = ("could not convert string", "could not be promoted")
+_NO_NUMBERS = (
+    "could not convert string",
+    "could not be promoted",
+    "float() argument must be",
+)
 _SHOWN_COLUMNS = 8
 _ROUNDINGS = 64  # steps of float64 that a few sums may lose
 _CHOICES = {
@@ -93,12 +97,18 @@ def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None) -> NDArray[np
 
 def _refuse_times(X: Any) -> None:
     """Refuse points in time, which would become numbers of nanoseconds."""
-    kinds = getattr(X, "dtypes", [getattr(X, "dtype", None)])  # of a frame, or an array
-    if any(getattr(kind, "kind", "") in ("m", "M") for kind in kinds):
+    kinds = X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]
+    if any(map(_is_time, kinds)):
         raise InputError(
             "X holds dates or times: a detector takes numbers. For a table with text or "
             "dates use spadework.fit_table, which encodes the columns"
         )
+
+
+def _is_time(kind: Any) -> bool:
+    """Tell whether a type of numpy, pandas or polars is one of dates or times."""
+    temporal = getattr(kind, "is_temporal", None)  # of polars
+    return bool(temporal()) if temporal else getattr(kind, "kind", "") in ("m", "M")
 
 
 @contextmanager
@@ -144,14 +154,19 @@ def check_threshold(threshold: Any) -> None:
         raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
 
 
-def check_counts(n_rows: int, labels: NDArray[np.int8]) -> None:
-    """Refuse rows and labels that do not belong together, and too few labels."""
-    census = count_labels(labels)
-    if n_rows != len(labels):
+def check_lengths(n_rows: int, y: Any) -> None:
+    """Refuse rows and labels that do not belong together."""
+    n_labels = len(y) if hasattr(y, "__len__") and np.ndim(y) else n_rows
+    if n_rows != n_labels:
         raise LabelError(
             f"X and y must have one row and one label each: X has {n_rows} rows, "
-            f"y has {len(labels)} labels"
+            f"y has {n_labels} labels"
         )
+
+
+def check_counts(labels: NDArray[np.int8]) -> None:
+    """Refuse too few labels."""
+    census = count_labels(labels)
     if census.n_labeled < 2:
         raise LabelError(
             f"one labeled row is too few to find thresholds ({census}); label at least 2"

@@ -218,7 +218,7 @@ class ImageSPADE(AnomalyDetector):
         return as_pixels(X, self.size)
 
     def _check_learnable(self, X: Any, labels: Labels) -> None:
-        check_counts(len(X), labels)
+        check_counts(labels)
         check_members(count_labels(labels), self._learner_members())
 
     def _check_parameters(self) -> None:
