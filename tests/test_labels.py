@@ -180,6 +180,11 @@ def test_signs_of_outliers_are_refused_with_a_mapping_for_either_reading(dtype):
     assert normalize_labels(-y).tolist() == (-y).tolist()  # few are labeled anomalies
 
 
+def test_signs_of_outliers_are_refused_among_rows_without_a_label():
+    with pytest.raises(LabelError, match=r"-1 \(1 rows\) and more often 1 \(2 rows\)"):
+        normalize_labels(np.array([1, 1, -1, *[np.nan] * 9]))
+
+
 def test_the_word_normal_says_that_rows_are_known_to_be_normal():
     assert normalize_labels(["anomaly", "Normal", "normal"]).tolist() == [1, 0, 0]
 

@@ -110,8 +110,8 @@ def normalize_labels(
     if mapping is None and not stated:
         if census.setting == "PN":
             _refuse_ambiguous(_as_vector(y), labels)
-        if census.setting == "PU" and census.n_anomalies > census.n_unlabeled:
-            _refuse_outlier_signs(_as_vector(y), census)
+        if census.setting == "PU":
+            _refuse_outlier_signs(_as_vector(y), census.n_anomalies)
     return labels
 
 
@@ -260,12 +260,13 @@ def _refuse_ambiguous(values: NDArray[Any], labels: NDArray[np.int8]) -> None:
     )
 
 
-def _refuse_outlier_signs(values: NDArray[Any], census: LabelCensus) -> None:
-    """Raise where most rows are 1 and the others -1, as of scikit-learn's outliers."""
-    if values.dtype.kind in "if" and (values == UNLABELED).any():
+def _refuse_outlier_signs(values: NDArray[Any], n_ones: int) -> None:
+    """Raise where 1 comes more often than -1, as of scikit-learn's outliers."""
+    n_minus = int((values == UNLABELED).sum()) if values.dtype.kind in "if" else 0
+    if 0 < n_minus < n_ones:
         raise LabelError(
-            f"labels hold -1 ({census.n_unlabeled:,} rows) and more often 1 "
-            f"({census.n_anomalies:,} rows), and -1 may mean 'outlier' or 'unlabeled'. "
+            f"labels hold -1 ({n_minus:,} rows) and more often 1 "
+            f"({n_ones:,} rows), and -1 may mean 'outlier' or 'unlabeled'. "
             f"Say which with label_map: {{-1: 1, 1: 0}} if -1 is an outlier and 1 is "
             f"normal, {{1: 1, -1: -1}} if most rows are labeled anomalies"
         )
