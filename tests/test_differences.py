@@ -1,6 +1,7 @@
 """Two sets of rows are compared column by column and as a whole."""
 
 import datetime as dt
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -122,6 +123,35 @@ def with_day(model_of, n_labeled):
         label_map={"fraud": 1, "ok": 0},
         detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
     )
+
+
+@pytest.mark.parametrize(
+    ("moved", "words"),
+    [
+        ({"hours": (0, 4)}, "median 12:"),
+        ({"days": (5, 7)}, r"(Saturday|Sunday): 1\d\.\d% against [45]\d\.\d%"),
+    ],
+)
+def test_hours_and_weekdays_that_moved_are_named(moved, words):
+    def moments(seed, hours=(8, 18), days=(0, 7)):
+        rng = np.random.default_rng(seed)
+        monday = dt.datetime(2026, 1, 5)
+        return [
+            monday + dt.timedelta(days=int(7 * week + day), hours=float(hour))
+            for week, day, hour in zip(
+                rng.integers(20, size=600),
+                rng.integers(*days, size=600),
+                rng.uniform(*hours, size=600),
+                strict=True,
+            )
+        ]
+
+    found = compare_rows(
+        *encode(pa.table({"at": moments(0)}), pa.table({"at": moments(1, **moved)}))
+    )
+    (column,) = found.certain
+    assert column.name == "at"
+    assert re.match(words, column.words)
 
 
 def test_a_column_that_says_which_rows_were_labeled_is_a_giveaway():

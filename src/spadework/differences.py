@@ -25,6 +25,8 @@ from spadework.tables.columns import (
 )
 from spadework.tables.dates import show_day, show_hour
 from spadework.tables.encoding import TableEncoder
+from spadework.tables.time_columns import HOUR, WEEKDAY
+from spadework.tables.words import WEEKDAYS
 
 Rows = NDArray[np.float32]
 
@@ -110,7 +112,7 @@ class Drift:
         said = {
             "keep": "keep the model: nothing has changed that matters",
             "refit": "refit with the new rows as unlabeled ones and the labels you have: "
-            "values have moved, calls have not",
+            "values have moved more than calls",
             "relabel": "label some of the new rows and refit: the model calls another "
             "share of them anomalous than before",
         }
@@ -220,19 +222,33 @@ def _compare_columns(
 def _compare_column(
     column: Column, first: Rows, second: Rows, level: float
 ) -> ColumnDifference:
-    """Compare the features of one column."""
+    """Compare the features of one column; of several, that which differs most."""
     if isinstance(column, CategoryColumn):
         return _compare_category(column, first, second, level)
-    values, lost = _distance(first[:, 0], second[:, 0]), (0.0, 1.0)
-    if column.tells_missing:
-        lost = _distance(first[:, -1], second[:, -1])
-    if lost[0] > values[0]:
-        distance, p_value = lost
-        words = f"missing: {first[:, -1].mean():.1%} against {second[:, -1].mean():.1%}"
-    else:
-        distance, p_value = values
-        words = _middle_words(column, first[:, 0], second[:, 0])
-    return ColumnDifference(column.name, distance, p_value, p_value < level, words)
+    tests = [_distance(*each) for each in zip(first.T, second.T, strict=True)]
+    most = int(np.argmax([distance for distance, _ in tests]))
+    distance, p_value = tests[most]
+    words = _feature_words(column, most, first[:, most], second[:, most])
+    certain = p_value < level / len(tests)
+    return ColumnDifference(column.name, distance, p_value, certain, words)
+
+
+def _feature_words(
+    column: NumberColumn | DateColumn | TimeColumn, at: int, first: Rows, second: Rows
+) -> str:
+    """Set the values of a feature, each (n_rows,), side by side."""
+    if column.tells_missing and at == len(column.features) - 1:
+        return f"missing: {first.mean():.1%} against {second.mean():.1%}"
+    if isinstance(column, DateColumn) and at == WEEKDAY:
+        shares = np.stack(
+            [np.bincount(x.astype(int), minlength=7) for x in (first, second)]
+        )
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        day = int(np.abs(shares[0] - shares[1]).argmax())
+        return f"{WEEKDAYS[day]}: {shares[0, day]:.1%} against {shares[1, day]:.1%}"
+    if isinstance(column, DateColumn) and at == HOUR:
+        return _middle_hours(first, second)
+    return _middle_words(column, first, second)
 
 
 def _distance(first: Rows, second: Rows) -> tuple[float, float]:
@@ -251,8 +267,7 @@ def _middle_words(
         shown = [show_day(day, with_time=with_time) for day in days]
         return "median " + " against ".join(shown)
     if isinstance(column, TimeColumn):
-        hours = [show_hour(float(np.median(rows))) for rows in (first, second)]
-        return "median " + " against ".join(hours)
+        return _middle_hours(first, second)
     if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
         return f"true or 1: {first.mean():.1%} against {second.mean():.1%}"
     what = "median" if np.median(first) != np.median(second) else "mean"
@@ -260,6 +275,12 @@ def _middle_words(
     one_value = " in all rows" * bool(np.ptp(second) == 0 < np.ptp(first))
     shown = " against ".join(f"{float(each):,.6g}" for each in middles)
     return f"{what} {shown}{one_value}"
+
+
+def _middle_hours(first: Rows, second: Rows) -> str:
+    """Set the middle of two sets of times of day, each (n_rows,), side by side."""
+    hours = [show_hour(float(np.median(rows))) for rows in (first, second)]
+    return "median " + " against ".join(hours)
 
 
 def _compare_category(

@@ -23,6 +23,9 @@ from spadework.tables.dates import (
 from spadework.tables.features import MISSING, Features, check_column
 from spadework.tables.values import Values, is_text, plain
 
+WEEKDAY, HOUR = 1, 2
+"""Where features of a date are, behind its day."""
+
 _EXAMPLES = {
     YEAR_FIRST: "2025-01-31 08:30",
     DAY_FIRST: "31.01.2025 08:30",

@@ -15,6 +15,7 @@ from spadework.tables.columns import (
     TimeColumn,
 )
 from spadework.tables.recognition import MAX_VALUES
+from spadework.tables.time_columns import HOUR, WEEKDAY
 from spadework.tables.values import Values
 
 ODD_SHARE = 0.03
@@ -22,7 +23,7 @@ ODD_SHARE = 0.03
 
 _COMMON, _LETTERS = 0.5, 60
 _SIDES = ("left", "right")
-_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def put_into_words(column: Column, array: Values, usual: Features) -> list[str]:
@@ -139,11 +140,11 @@ def _is_one_of_two(ordered: NDArray[np.float32], value: np.float32) -> bool:
 
 def _odd_moment(column: DateColumn, row: NDArray[np.float32], others: Features) -> str:
     """Say that a time of day or a weekday is odd, if it is."""
-    odd = _odd_hour(row[2], others[:, 2]) if column.tells_hour else ""
-    same = float((others[:, 1] == row[1]).mean())
+    odd = _odd_hour(row[HOUR], others[:, HOUR]) if column.tells_hour else ""
+    same = float((others[:, WEEKDAY] == row[WEEKDAY]).mean())
     if odd or same >= ODD_SHARE:
         return odd
-    return f"a {_WEEKDAYS[int(row[1])]}, as in {in_rows(same)}"
+    return f"a {WEEKDAYS[int(row[WEEKDAY])]}, as in {in_rows(same)}"
 
 
 def _odd_hour(hour: np.float32, others: NDArray[np.float32]) -> str:
