@@ -67,6 +67,17 @@ def test_columns_named_like_outputs_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_columns_may_have_names_like_those_inside_a_graph(tmp_path):
+    table = made_table(400, 0)
+    names = ["Sub_5", "constant_0", "Unsqueeze_0"]
+    table = table.rename_columns([*names, *table.column_names[3:]])
+    detector = SPADE(learner=ForestLearner(n_trees=5), random_state=0)
+    label_map = {"fraud": 1, "ok": 0, "": -1}
+    model = fit_table(table, label="status", label_map=label_map, detector=detector)
+    export_onnx(model, tmp_path / "model.onnx", sample=table)
+    assert (tmp_path / "model.onnx").exists()
+
+
 def test_an_empty_sample_proves_nothing(model, tmp_path):
     with pytest.raises(ExportError, match="no rows"):
         export_onnx(model, tmp_path / "m.onnx", sample=made_table(10, 0).slice(0, 0))

@@ -48,7 +48,7 @@ class Graph:
         names = [
             each if isinstance(each, str) else self._constant(each) for each in inputs
         ]
-        output = output or f"{operator}_{len(self.nodes)}"
+        output = output or f"/{operator}_{len(self.nodes)}"
         outputs = [output, *(f"{output}_{i}" for i in range(_FURTHER.get(operator, 0)))]
         self.nodes.append(helper.make_node(operator, names, outputs, **attributes))
         return output
@@ -57,7 +57,7 @@ class Graph:
         """Add an array as it is, or a number in double; return its name."""
         from onnx import numpy_helper
 
-        name = f"constant_{len(self.constants)}"
+        name = f"/constant_{len(self.constants)}"
         array = np.ascontiguousarray(values) if np.ndim(values) else np.float64(values)
         self.constants.append(numpy_helper.from_array(np.asarray(array), name))
         self.n_bytes += array.nbytes
