@@ -13,7 +13,7 @@ import pytest
 from spadework import SPADE, ForestLearner, load, save
 from spadework.errors import DataError, InputError, LabelError, ModelFileError
 from spadework.table_fitting import fit_table, plan_table
-from spadework.table_model import RESULTS
+from spadework.table_model import RESULTS, name_rows
 
 MAP = {"fraud": 1, "ok": 0}
 
@@ -453,6 +453,18 @@ def test_a_name_alone_stands_for_a_list_of_one():
         payments(), keys=["id"], ignore=["rate"], categories=["place"], **options
     )
     assert alone.score(payments()).equals(listed.score(payments()))
+
+
+def test_columns_may_be_named_one_by_one():
+    options = {"label": "status", "label_map": MAP, "detector": small()}
+    roles = fit_table(payments(), ignore=iter(["id", "rate"]), **options).encoder.roles
+    assert not {"id", "rate"} & {name for names in roles.values() for name in names}
+
+
+def test_a_whole_number_names_a_row_in_a_column_of_floats_too():
+    whole, with_gap = pa.table({"id": [7, 8]}), pa.table({"id": [7.0, 8.5]})
+    assert name_rows(whole, ["id"]) == ["id 7", "id 8"]
+    assert name_rows(with_gap, ["id"]) == ["id 7", "id 8.5"]
 
 
 def test_a_folder_stands_for_the_model_in_it(tmp_path):

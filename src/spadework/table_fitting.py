@@ -274,7 +274,8 @@ def _remember(
 
 def _listed(values: Any) -> Sequence[Any]:
     """Take a name, or a number, alone for a list of one."""
-    return [values] if isinstance(values, (str, int, float)) else values
+    alone = isinstance(values, (str, int, float, np.generic))
+    return [values] if alone else list(values)
 
 
 def _refuse_unknown(table: pa.Table, names: Sequence[str]) -> None:

@@ -136,12 +136,19 @@ class TableModel:
 
 
 def name_rows(table: pa.Table, keys: Sequence[str]) -> list[str]:
-    """Say what the key columns of each row hold: "id 7, day 2025-01-31"."""
-    columns = [table.column(key).to_pylist() for key in keys]
+    """Say what the key columns of each row hold: "id 7, day 2025-01-31".
+
+    A whole number is that in a column of floats, too, as frames have beside a gap.
+    """
+    columns = [map(_whole, table.column(key).to_pylist()) for key in keys]
     return [
-        ", ".join(f"{key} {each[row]}" for key, each in zip(keys, columns, strict=True))
-        for row in range(table.num_rows)
+        ", ".join(f"{key} {value}" for key, value in zip(keys, row, strict=True))
+        for row in zip(*columns, strict=True)
     ]
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _batches(table: pa.Table) -> list[pa.RecordBatch]:
