@@ -341,3 +341,11 @@ def test_a_key_that_csv_cannot_hold_is_refused_and_parquet_takes_it(out):
     with nothing_left(out), pytest.raises(InputError, match=r"write \.parquet"):
         score_table(fitted(), nested, out)
     score_table(fitted(), nested, out.with_suffix(".parquet"))
+
+
+def test_rows_without_any_value_at_the_end_are_scored_with_a_warning(csv, out, caplog):
+    n_columns = len(payments(1).column_names)
+    with csv.open("a") as file:
+        file.write(("," * (n_columns - 1) + "\n") * 2)
+    assert score_table(fitted(), csv, out).n_rows == 302
+    assert "the last 2 rows hold no value" in caplog.text

@@ -123,4 +123,8 @@ class ColumnWatch:
 def warn_of_lost(lost: Sequence[LostColumn]) -> None:
     """Log what is lost, if anything is, and what to do about it."""
     for each in lost:
-        logger.warning("%s: scores do without it, look at where the rows come from", each)
+        logger.warning(
+            "%s: scores rest on that, look at where the rows come from before you trust "
+            "them",
+            each,
+        )

@@ -1,5 +1,6 @@
 """Score a table of any size in constant memory, in the order of its rows."""
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -20,11 +21,13 @@ from spadework.lost_columns import LostColumn, warn_of_lost
 from spadework.progress import progress
 from spadework.table_model import ANOMALY, SCORE, TableModel
 from spadework.tables.reading import STDIN, open_table
+from spadework.tables.values import count_empty_end
 
 ROW = "row"
 """Names a row, counted from 0, where a model has no key columns."""
 
 pc: Any = pyarrow.compute
+logger = logging.getLogger("spadework")
 
 
 class Counts(NamedTuple):
@@ -77,9 +80,11 @@ def score_table(
         progress("scoring", None, verbose=verbose) as advance,
     ):
         best: pa.Table | None = None
+        n_empty = 0
         for batch in batches:
             scored = _with_rows(model, model.score_batch(batch), n_rows)
             watch.look(batch)
+            n_empty = count_empty_end(batch)
             n_rows += batch.num_rows
             n_anomalies += int(pc.sum(scored.column(ANOMALY)).as_py() or 0)
             if only_anomalies:
@@ -94,6 +99,12 @@ def score_table(
         if best is not None:
             write(best)
             n_written = best.num_rows
+    if n_empty:
+        logger.warning(
+            "the last %d rows hold no value, which is odd in itself: leave them out, a "
+            "spreadsheet may have written them",
+            n_empty,
+        )
     lost = watch.found()
     warn_of_lost(lost)
     return Counts(n_rows, n_anomalies, n_written, lost)

@@ -2,14 +2,13 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from spadework.errors import DataError, InputError, list_some
 from spadework.tables.batches import Types, common_schema, text_in_some
 from spadework.tables.databases import is_database
 from spadework.tables.reading import hold_input, read_table
-from spadework.tables.values import find_filled
+from spadework.tables.values import count_empty_end
 
 
 class TrainingRows(NamedTuple):
@@ -50,9 +49,7 @@ def read_training_rows(
 
 def _without_empty_end(table: pa.Table) -> TrainingRows:
     """Leave out the rows without any value that spreadsheets write at the end."""
-    if not table.num_rows or find_filled(table[-1:]).any():
-        return TrainingRows(table, 0)
-    n_empty = table.num_rows - int(np.flatnonzero(find_filled(table)).max(initial=-1)) - 1
+    n_empty = count_empty_end(table)
     return TrainingRows(table[: table.num_rows - n_empty], n_empty)
 
 

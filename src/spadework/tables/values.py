@@ -84,10 +84,17 @@ def once_each(
     return measured[np.asarray(pc.fill_null(encoded.indices, len(measured) - 1))]
 
 
-def find_filled(table: pa.Table) -> NDArray[np.bool_]:
+def find_filled(table: pa.Table | pa.RecordBatch) -> NDArray[np.bool_]:
     """Tell rows that hold any value at all, (n_rows,); spreadsheets write others, too."""
     valid = [np.asarray(plain(column).is_valid()) for column in table.columns]
     return np.any(valid, axis=0)
+
+
+def count_empty_end(table: pa.Table | pa.RecordBatch) -> int:
+    """Count the rows without any value at the end."""
+    if not table.num_rows or find_filled(table[-1:]).any():
+        return 0
+    return table.num_rows - int(np.flatnonzero(find_filled(table)).max(initial=-1)) - 1
 
 
 def tidy(text: pa.Array) -> pa.Array:
