@@ -83,7 +83,8 @@ def test_a_sweep_of_photos_can_be_started_without_table_and_terminal_libraries()
 
 def test_every_public_name_is_there():
     code = "import spadework; [getattr(spadework, n) for n in spadework.__all__]"
-    python(f"{code}; print(set(spadework.__all__) <= set(dir(spadework)))")
+    said = python(f"{code}; print(set(spadework.__all__) <= set(dir(spadework)))")
+    assert said == "True"
 
 
 def test_unknown_names_are_refused_as_usual():

@@ -38,7 +38,7 @@ def run(
         list[str] | None, typer.Option(help="Only this method; may be repeated.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="Seeds 0 to N - 1 (5 by default).")
+        int | None, typer.Option(help="Seeds 0 to N - 1 (5 by default).", min=1)
     ] = None,
     jobs: Annotated[
         int | None,

@@ -176,7 +176,7 @@ def fit(
         console.print(
             f"hint:   {each.name} alone tells labeled normals from unlabeled rows "
             f"({each.words}). If it only says when or how rows were labeled, leave it "
-            f"out: --ignore {each.name}",
+            f"out: {as_options('ignore', [each.name])}",
             markup=False,
             highlight=False,
         )

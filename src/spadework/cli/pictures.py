@@ -28,7 +28,7 @@ def is_folder(sources: list[str]) -> bool:
 def refuse_options(what: str, **given: Any) -> None:
     """Refuse options that have no meaning for what is given, by their names."""
     for name, value in given.items():
-        if value:
+        if value not in (None, False, []):
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} has no meaning for {what}; leave it out")
 
