@@ -93,8 +93,8 @@ class SPADE(AnomalyDetector):
         Decision threshold on the anomaly score. "auto" takes the middle of three
         guesses at how many unlabeled rows are anomalies: how many score like labeled
         anomalies, how many do not score like labeled normals, and the share of
-        anomalies among labels, or a tenth where that is more than a third. Without
-        labeled normals it takes the first, up to a third; without labeled anomalies it
+        anomalies among labels, or a tenth where that is more than a third; a third at
+        most. Without labeled normals it takes the first; without labeled anomalies it
         lets one labeled normal in twenty lie above it.
     label_map : mapping, optional
         From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).

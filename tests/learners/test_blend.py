@@ -11,6 +11,8 @@ from spadework.errors import InputError
 from spadework.learners.blend import (
     BlendedModel,
     ReadingModel,
+    blend_held_out,
+    blend_readings,
     fit_reading,
     judge_readings,
 )
@@ -77,6 +79,22 @@ def test_a_blend_is_the_weighted_mean_of_ranks():
     expected = 0.75 * models[0].rank(shares[0]) + 0.25 * models[1].rank(shares[1])
     blended = BlendedModel(models, scaler=None).blend(shares)
     np.testing.assert_allclose(blended, expected)
+
+
+def test_a_reading_does_not_speak_for_rows_that_it_knows():
+    spread = np.linspace(0, 1, 101)
+    known = np.zeros((2, 101), dtype=bool)
+    known[0, :2] = known[1, 1] = True
+    grown = [
+        GrownReading(STUMP, spread, known[0]),
+        GrownReading(STUMP, spread**2, known[1]),
+    ]
+    labels = np.full(101, -1, np.int8)
+    model = blend_readings(grown, [0.75, 0.25], labels, None)
+    blended = blend_held_out(model, grown)
+    plain = model.blend([each.held_out for each in grown])
+    assert blended[0] == model.readings[1].rank(spread[:1] ** 2)[0]
+    np.testing.assert_allclose(blended[1:], plain[1:])
 
 
 @pytest.mark.parametrize(

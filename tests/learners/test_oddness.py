@@ -55,7 +55,7 @@ def test_labeled_normals_score_as_other_normal_rows_do(one_class):
 
 def test_rows_that_are_not_labeled_normal_are_scored_by_the_model_itself():
     X, labels = normal_rows(300, 50)
-    scorer, held_out = read(X, labels)[UNLIKE_NORMAL]
+    scorer, held_out, _ = read(X, labels)[UNLIKE_NORMAL]
     unlabeled = labels == UNLABELED
     np.testing.assert_array_equal(held_out[unlabeled], scorer.score(X)[unlabeled])
     assert (held_out[~unlabeled] > scorer.score(X)[~unlabeled]).mean() > 0.9
@@ -99,11 +99,19 @@ def test_rows_that_distances_are_measured_to_score_as_new_rows_do(n_rows, name):
     assert ks_2samp(reading.held_out, fresh).statistic < 0.25
 
 
+@pytest.mark.parametrize(("n_columns", "n_normals"), [(10, 40), (40, 100), (40, 60)])
+def test_labeled_normals_lie_no_nearer_to_others_than_new_rows_do(n_columns, n_normals):
+    """Of many columns, axes of few rows would know these rows by heart."""
+    X, labels = normal_rows(1_000, n_normals, n_columns=n_columns)
+    held_out = distances(X, labels)[UNLIKE_NORMAL].held_out
+    assert roc_auc_score(labels == UNLABELED, held_out) < 0.65
+
+
 def test_no_distance_is_measured_to_a_labeled_anomaly():
     X, labels = normal_rows(200, 20, n_columns=3)
     X[-30:] += 50.0
     labels[-30:] = ANOMALY
-    scorer, held_out = distances(X, labels)[ONE_CLASS]
+    scorer, held_out, _ = distances(X, labels)[ONE_CLASS]
     assert held_out[labels == ANOMALY].min() > held_out[labels != ANOMALY].max()
     assert (scorer.score(X[-30:]) > held_out[:-30].max()).all()
 

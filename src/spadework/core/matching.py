@@ -47,7 +47,7 @@ FALSE_ALARMS = 0.05
 
 MOST_ANOMALIES, FEW_ANOMALIES = 1 / 3, 0.1
 """Share of anomalies among labels above which these were sought and tell nothing of how
-many there are, and what is guessed then; without labeled normals no more are called."""
+many there are, and what is guessed then. No larger share of unlabeled rows is called."""
 
 _BATCH_CELLS = 1 << 20
 _ROUNDING = 1e-12
@@ -138,9 +138,9 @@ def decide_threshold(scores: Floats, labels: NDArray[np.int8]) -> float:
     Three guesses at how many unlabeled rows lie above it can each be far off: how many
     score like labeled anomalies, how many do not score like labeled normals (both by
     partial matching), and as many as there are anomalies among labels, or few where
-    most of these were evidently sought. The middle one is taken. Without labeled normals
-    only the first can be made, up to a limit; without labeled anomalies the threshold is
-    where few labeled normals would be called.
+    most of these were evidently sought. The middle one is taken, up to a limit. Without
+    labeled normals only the first can be made; without labeled anomalies the threshold
+    is where few labeled normals would be called.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def decide_threshold(scores: Floats, labels: NDArray[np.int8]) -> float:
             share = FEW_ANOMALIES
         not_normal = len(reference) - tail_size(normals, reference, tail="lower")
         n_above = int(np.median([n_above, not_normal, round(share * len(reference))]))
-    else:
+    if with_unlabeled:
         n_above = min(n_above, round(MOST_ANOMALIES * len(reference)))
     return tail_threshold(reference, max(1, n_above), tail="upper")
 

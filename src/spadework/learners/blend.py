@@ -191,8 +191,8 @@ def blend_readings(
     weights: Collection[float],
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
-) -> tuple[BlendedModel, Floats]:
-    """Blend readings by rank, and their held-out scores.
+) -> BlendedModel:
+    """Blend readings by rank.
 
     Parameters
     ----------
@@ -202,8 +202,27 @@ def blend_readings(
         fit_reading(each, weight, labels)
         for each, weight in zip(grown, weights, strict=True)
     )
-    model = BlendedModel(models, scaler)
-    return model, model.blend([each.held_out for each in grown])
+    return BlendedModel(models, scaler)
+
+
+def blend_held_out(model: BlendedModel, grown: Collection[GrownReading]) -> Floats:
+    """Blend the held-out scores of readings, (n_judged,).
+
+    Where a reading knows a row, the others speak for it; all do where all know it.
+    """
+    pairs = list(zip(model.readings, grown, strict=True))
+    ranks = np.stack([reading.rank(each.held_out) for reading, each in pairs])
+    weights = np.stack(
+        [reading.weight * ~_known(each, ranks.shape[1]) for reading, each in pairs]
+    )
+    known_to_all = ~weights.any(axis=0)
+    weights[:, known_to_all] = [[reading.weight] for reading, _ in pairs]
+    return np.average(ranks, axis=0, weights=weights)
+
+
+def _known(grown: GrownReading, n_rows: int) -> NDArray[np.bool_]:
+    """Tell the rows that a reading knows, (n_rows,)."""
+    return np.zeros(n_rows, dtype=bool) if grown.known is None else grown.known
 
 
 def mean_of_unseen(values: Floats, in_bag: NDArray[np.bool_]) -> Floats:

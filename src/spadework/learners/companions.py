@@ -29,7 +29,7 @@ from spadework.core.scaling import PrincipalScaler
 from spadework.core.trust import AS_NORMAL, LABELS, Trust, as_shares
 from spadework.core.weighing import auc
 from spadework.labels import ANOMALY, UNLABELED
-from spadework.learners.blend import BlendedModel, blend_readings
+from spadework.learners.blend import BlendedModel, blend_held_out, blend_readings
 from spadework.learners.boosted import fit_boosted
 from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.directions import ScaledScorer
@@ -254,7 +254,8 @@ def join(
     if not beside:
         return reading
     every, weights = side_by_side({"": reading}, {"": beside}, {"": 1.0})
-    return GrownReading(*blend_readings(every, weights.values(), labels, scaler))
+    model = blend_readings(every, weights.values(), labels, scaler)
+    return GrownReading(model, model.blend([each.held_out for each in every]))
 
 
 def blend_by_trust(
@@ -274,11 +275,12 @@ def blend_by_trust(
     labels : ndarray of shape (n_judged,)
     """
     every, weights = side_by_side(grown, beside, trust.weights)
-    model, held_out = blend_readings(every, weights.values(), labels, scaler)
+    model = blend_readings(every, weights.values(), labels, scaler)
     blended = dict.fromkeys(grown, 0.0)
     for part, weight in weights.items():
         blended[part.reading] += weight
-    return model, held_out, replace(trust, weights=as_shares(blended))
+    used = replace(trust, weights=as_shares(blended))
+    return model, blend_held_out(model, every), used
 
 
 def side_by_side(

@@ -38,10 +38,15 @@ class Scorer(Protocol):
 
 
 class GrownReading(NamedTuple):
-    """What scores rows by a reading, and its held-out scores of the judged rows."""
+    """What scores rows by a reading, and its held-out scores of the judged rows.
+
+    ``known`` tells the rows, if any, whose scores are not held out: all of the reading's
+    models have learnt from them.
+    """
 
     scorer: Scorer
     held_out: Floats
+    known: NDArray[np.bool_] | None = None
 
 
 class Learnt(NamedTuple):

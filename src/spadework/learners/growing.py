@@ -128,7 +128,8 @@ def _grow(
             trees.append(tree)
             advance("")
     forest = flatten_trees(trees, X.shape[1])
-    return GrownReading(forest, out_of_bag_scores(forest, X[judged], in_bag))
+    held_out = out_of_bag_scores(forest, X[judged], in_bag)
+    return GrownReading(forest, held_out, np.logical_and.reduce(in_bag))
 
 
 def draw(

@@ -165,7 +165,9 @@ class NetworkLearner(BaseEstimator):
         if small := grown.pop(PSEUDO, None):
             companion = Companion(small_share(len(X)), small)
             beside.setdefault(PSEUDO, []).append(companion)
-        grown[PSEUDO] = GrownReading(learnt.model, learnt.train_scores[judged])
+        grown[PSEUDO] = GrownReading(
+            learnt.model, learnt.train_scores[judged], labels[judged] != UNLABELED
+        )
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
         for name, nearest in read_neighbours(scaler, X, labels, judged, rng).items():
             beside[name] = [Companion(NEIGHBOURS_SHARE, nearest)]

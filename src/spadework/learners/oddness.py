@@ -123,16 +123,26 @@ def _read_distances(
     ----------
     others : ndarray of shape (n_others,)
         Positions of rows to draw from; a judged row among them is scored by the draws
-        that leave it out.
+        that leave it out, and a labeled normal on axes of others than it.
     """
     n_points = min(N_POINTS, max(1, len(others) // 2))  # so that draws leave rows out
     places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
-    axes = distance_axes(scaler.transform(X[_thinned(others)]))
-    points = scaler.transform(X[places.ravel()]) @ axes
-    neighbours = NearestNeighbours(points.reshape(1, *places.shape, -1), axes)
+
+    def lay_out(rows: NDArray[np.intp]) -> NearestNeighbours:
+        axes = distance_axes(scaler.transform(X[_thinned(rows)]))
+        points = scaler.transform(X[places.ravel()]) @ axes
+        return NearestNeighbours(points.reshape(1, *places.shape, -1), axes)
+
+    neighbours = lay_out(others)
     oddness = fit_oddness(neighbours, scaler, X, labels)
     drawn = np.stack([np.isin(judged, draw) for draw in places], axis=1)
-    held_out = score_drawn(neighbours, scaler.transform(X[judged]), drawn)
+    scaled = scaler.transform(X[judged])
+    held_out = score_drawn(neighbours, scaled, drawn)
+    if (labels[others] == NORMAL).all():  # so few that axes know them by heart
+        normals = np.flatnonzero(labels[judged] == NORMAL)
+        for fold in (normals[first::N_FOLDS] for first in range(N_FOLDS)):
+            apart = lay_out(np.setdiff1d(others, judged[fold]))
+            held_out[fold] = score_drawn(apart, scaled[fold], drawn[fold])
     return GrownReading(oddness, log_scale(held_out, oddness.origin, oddness.unit))
 
 

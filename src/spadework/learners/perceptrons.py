@@ -107,7 +107,9 @@ def learn_reading(
     layers = perceptrons.train_perceptrons(scaled, columns, bags, rng)
     model = Perceptrons(columns, *_arrays(layers), scaler)
     values = model.probabilities(scaled[judged])
-    return GrownReading(model, mean_of_unseen(values, in_bag[:, judged]))
+    in_bag = in_bag[:, judged]
+    held_out = mean_of_unseen(values, in_bag)
+    return GrownReading(model, held_out, np.logical_and.reduce(in_bag))
 
 
 def _choose_columns(n_features: int, rng: np.random.Generator) -> Positions:
