@@ -40,7 +40,10 @@ GIVEAWAY = 0.9
 """Distance from which a column by itself tells labeled rows from unlabeled ones."""
 
 MAX_ROWS = 5_000
-_N_FOLDS, _N_TREES, _MIN_ROWS = 5, 100, 10
+MIN_ROWS = 10
+"""Rows on either side that comparing needs."""
+
+_N_FOLDS, _N_TREES = 5, 100
 
 Advice = Literal["keep", "refit", "relabel"]
 
@@ -124,22 +127,20 @@ class Drift:
         )
 
 
-def compare_rows(
-    encoder: TableEncoder, first: Rows, second: Rows, *, seed: int = 0
-) -> Difference:
+def compare_rows(encoder: TableEncoder, first: Rows, second: Rows) -> Difference:
     """Compare two sets of encoded rows, each (n_rows, n_features).
 
     Large sets are sampled.
     """
-    if min(len(first), len(second)) < _MIN_ROWS:
+    if min(len(first), len(second)) < MIN_ROWS:
         raise InputError(
-            f"comparing needs {_MIN_ROWS} rows on each side; got {len(first)} and "
+            f"comparing needs {MIN_ROWS} rows on each side; got {len(first)} and "
             f"{len(second)}"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     first, second = (_sample(rows, rng) for rows in (first, second))
     columns = _compare_columns(encoder, first, second)
-    return Difference(tell_apart(first, second, seed), columns)
+    return Difference(tell_apart(first, second), columns)
 
 
 def find_giveaways(model: TableModel) -> list[ColumnDifference]:
@@ -151,7 +152,7 @@ def find_giveaways(model: TableModel) -> list[ColumnDifference]:
     reference = model.reference
     normals = reference.X[reference.labels == NORMAL]
     unlabeled = reference.X[reference.labels == UNLABELED]
-    if min(len(normals), len(unlabeled)) < _MIN_ROWS:
+    if min(len(normals), len(unlabeled)) < MIN_ROWS:
         return []
     columns = _compare_columns(model.encoder, normals, unlabeled)
     return [each for each in columns if each.certain and each.distance >= GIVEAWAY]
@@ -191,14 +192,14 @@ def advise(
     return "refit" if auc > CHANCE else "keep"
 
 
-def tell_apart(first: Rows, second: Rows, seed: int) -> float:
+def tell_apart(first: Rows, second: Rows) -> float:
     """AUC with which trees tell held-out rows of two sets apart, 0.5 at least."""
     X = np.concatenate([first, second])
     which = np.repeat([0, 1], [len(first), len(second)])
     trees = ExtraTreesClassifier(
-        _N_TREES, min_samples_leaf=5, class_weight="balanced", random_state=seed
+        _N_TREES, min_samples_leaf=5, class_weight="balanced", random_state=0
     )
-    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=0)
     belief: Any = cross_val_predict(trees, X, which, cv=folds, method="predict_proba")
     return max(0.5, float(roc_auc_score(which, belief[:, 1])))
 

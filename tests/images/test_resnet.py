@@ -5,13 +5,15 @@ from spadework.images.resnet import ResNet18
 
 
 def test_it_has_the_published_number_of_parameters():
-    network = ResNet18(n_classes=1000)
-    assert sum(weight.numel() for weight in network.parameters()) == 11_689_512
+    head = 1_000 * 512 + 1_000
+    published = 11_689_512
+    n_weights = sum(weight.numel() for weight in ResNet18().parameters())
+    assert n_weights + head == published
 
 
 def test_its_weights_have_the_names_and_shapes_of_torchvision():
-    state = ResNet18(n_classes=1000).state_dict()
-    assert len(state) == 122
+    state = ResNet18().state_dict()
+    assert len(state) == 120
     shapes = {
         "conv1.weight": (64, 3, 7, 7),
         "bn1.running_var": (64,),
@@ -19,8 +21,6 @@ def test_its_weights_have_the_names_and_shapes_of_torchvision():
         "layer2.0.downsample.0.weight": (128, 64, 1, 1),
         "layer2.0.downsample.1.num_batches_tracked": (),
         "layer4.1.bn2.bias": (512,),
-        "fc.weight": (1000, 512),
-        "fc.bias": (1000,),
     }
     assert {name: tuple(state[name].shape) for name in shapes} == shapes
 

@@ -67,14 +67,12 @@ class Dataset:
             check_file(path, source)
         return self.read(*paths)
 
-    def fetch(self, *, verbose: bool = True) -> list[Path]:
+    def fetch(self) -> list[Path]:
         """Download the files into the user's cache, unless they are to be found."""
         found = self.find()
         if found is not None:
             return found
-        return [
-            download(source, cache_folder(), verbose=verbose) for source in self.files
-        ]
+        return [download(source, cache_folder(), verbose=True) for source in self.files]
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ class ImageDataset:
         (folder,) = self.fetch()
         return self.read(folder)
 
-    def fetch(self, *, verbose: bool = True) -> list[Path]:
+    def fetch(self) -> list[Path]:
         """Return the folder, or raise with where to get it: nothing is downloaded."""
         found = self.find()
         if found is None:

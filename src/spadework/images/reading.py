@@ -64,9 +64,7 @@ def read_photos(
     size: int = DEFAULT_SIZE,
     *,
     on_corrupt: OnCorrupt = "refuse",
-    n_workers: int | None = None,
     verbose: bool = False,
-    label: str = "reading pictures",
 ) -> ReadPhotos:
     """Read pictures as squares of colour pixels.
 
@@ -82,12 +80,8 @@ def read_photos(
     on_corrupt : {"refuse", "skip"}
         What becomes of files that cannot be read: an error when all were tried, or
         they are left out and named in the log.
-    n_workers : int, optional
-        Threads that decode; one for each core if None.
     verbose : bool
         Whether to show progress.
-    label : str
-        What the progress is called.
 
     Raises
     ------
@@ -96,15 +90,15 @@ def read_photos(
     InputError
         If a parameter has no meaning, or Pillow is not installed.
     """
-    _check_reading(paths, size, on_corrupt, n_workers)
+    _check_reading(paths, size, on_corrupt)
     if not len(paths):
         raise InputError("there are no pictures to read: expected one path at least")
     kept: list[int] = []
     corrupt: list[Unreadable] = []
     with (
         PixelStore(len(paths), size) as store,
-        closing(_decoded(paths, size, n_workers, ahead=0)) as pictures,
-        progress(label, len(paths), verbose=verbose) as advance,
+        closing(_decoded(paths, size, ahead=0)) as pictures,
+        progress("reading pictures", len(paths), verbose=verbose) as advance,
     ):
         for row, picture in enumerate(pictures):
             if isinstance(picture, Unreadable):
@@ -125,7 +119,6 @@ def iter_photos(
     chunk: int = 64,
     *,
     on_corrupt: OnCorrupt = "refuse",
-    n_workers: int | None = None,
 ) -> Iterator[Chunk]:
     """Read pictures chunk by chunk, the next one while the last is worked on.
 
@@ -138,9 +131,9 @@ def iter_photos(
         Which of the paths these are, ascending; n is from 1 to chunk.
     pixels : ndarray of shape (n, size, size, 3), uint8
     """
-    _check_reading(paths, size, on_corrupt, n_workers)
+    _check_reading(paths, size, on_corrupt)
     check_positive_integer("chunk", chunk)
-    return _chunks(paths, size, chunk, on_corrupt, n_workers)
+    return _chunks(paths, size, chunk, on_corrupt)
 
 
 def as_pixels(images: Any, size: int = DEFAULT_SIZE) -> Pixels:
@@ -173,10 +166,10 @@ def as_pixels(images: Any, size: int = DEFAULT_SIZE) -> Pixels:
 
 
 def _chunks(
-    paths: Paths, size: int, chunk: int, on_corrupt: OnCorrupt, n_workers: int | None
+    paths: Paths, size: int, chunk: int, on_corrupt: OnCorrupt
 ) -> Iterator[Chunk]:
     """Yield what `iter_photos` promises, for parameters that were checked."""
-    with closing(_decoded(paths, size, n_workers, ahead=chunk)) as pictures:
+    with closing(_decoded(paths, size, ahead=chunk)) as pictures:
         numbered = enumerate(pictures)
         while taken := list(islice(numbered, chunk)):
             good = [(i, each) for i, each in taken if not isinstance(each, Unreadable)]
@@ -188,11 +181,11 @@ def _chunks(
 
 
 def _decoded(
-    paths: Paths, size: int, n_workers: int | None, *, ahead: int
+    paths: Paths, size: int, *, ahead: int
 ) -> Generator[Pixels | Unreadable, None, None]:
     """Decode pictures in threads and in order, a bounded number of them ahead."""
     load_pillow()
-    n_workers = n_workers or usable_cores()
+    n_workers = usable_cores()
     most = ahead + _AHEAD_PER_WORKER * n_workers
     waiting: deque[Future[Pixels | Unreadable]] = deque()
     executor = ThreadPoolExecutor(n_workers, thread_name_prefix="spadework-pictures")
@@ -224,9 +217,7 @@ def _answer_corrupt(
     logger.warning("%s; left out", what)
 
 
-def _check_reading(
-    paths: Paths, size: int, on_corrupt: str, n_workers: int | None
-) -> None:
+def _check_reading(paths: Paths, size: int, on_corrupt: str) -> None:
     """Refuse parameters that have no meaning, before any work is done."""
     if isinstance(paths, (str, os.PathLike)):
         raise InputError(
@@ -236,5 +227,3 @@ def _check_reading(
     check_positive_integer("size", size)
     if on_corrupt not in ("refuse", "skip"):
         raise InputError(f"on_corrupt must be 'refuse' or 'skip'; got {on_corrupt!r}")
-    if n_workers is not None:
-        check_positive_integer("n_workers", n_workers)

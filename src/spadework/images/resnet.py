@@ -12,11 +12,8 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 class ResNet18(nn.Module):
     """Eight residual blocks of two convolutions on photos in the range 0 to 1.
 
-    Parameters
-    ----------
-    n_classes : int, optional
-        Add the linear head ``fc``, which only `classify` uses. With 1000 classes
-        the state has the names and shapes of torchvision's ``resnet18``.
+    The state has the names and shapes of torchvision's ``resnet18``, without its linear
+    head.
 
     **Shape**
 
@@ -25,11 +22,11 @@ class ResNet18(nn.Module):
 
     Examples
     --------
-    >>> sum(weight.numel() for weight in ResNet18(n_classes=1000).parameters())
-    11689512
+    >>> sum(weight.numel() for weight in ResNet18().parameters())
+    11176512
     """
 
-    def __init__(self, n_classes: int | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
         self.bn1 = nn.BatchNorm2d(64)
@@ -39,8 +36,6 @@ class ResNet18(nn.Module):
         self.layer2 = _stage(64, 128, stride=2)
         self.layer3 = _stage(128, 256, stride=2)
         self.layer4 = _stage(256, CODE_WIDTH, stride=2)
-        if n_classes is not None:
-            self.fc = nn.Linear(CODE_WIDTH, n_classes)
 
     def feature_map(self, images: Tensor) -> Tensor:
         """Last feature map, (n_images, 512, height / 32, width / 32)."""
@@ -52,10 +47,6 @@ class ResNet18(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """Return the feature map's mean over positions: the code."""
         return self.feature_map(images).float().mean(dim=(2, 3))
-
-    def classify(self, images: Tensor) -> Tensor:
-        """Logits of the linear head, (n_images, n_classes)."""
-        return self.fc(self(images))
 
 
 class _Block(nn.Module):

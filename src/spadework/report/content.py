@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spadework.differences import compare_rows
+from spadework.differences import MIN_ROWS, compare_rows
 from spadework.errors import DataError, InputError, LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
@@ -21,7 +21,6 @@ from spadework.version import __version__
 N_TOP, N_BINS, N_REASONS = 12, 40, 3
 _NAMES = {ANOMALY: "anomaly", NORMAL: "normal", UNLABELED: "unlabeled"}
 _SHOWN_COLUMNS = 12
-_FEWEST = 10
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +68,7 @@ def _mismatch(model: TableModel) -> dict[str, Any] | None:
     """Say how labeled rows differ from unlabeled ones; None where a side is small."""
     reference = model.reference
     labeled = reference.labels != UNLABELED
-    if min(labeled.sum(), (~labeled).sum()) < _FEWEST:
+    if min(labeled.sum(), (~labeled).sum()) < MIN_ROWS:
         return None
     found = compare_rows(model.encoder, reference.X[labeled], reference.X[~labeled])
     return {
