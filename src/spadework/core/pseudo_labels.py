@@ -269,8 +269,22 @@ def steady(scores: Floats, reference: Floats) -> Floats:
     reference : ndarray of shape (n_unlabeled,)
         The unlabeled scores, which fix origin and unit.
     """
-    origin = reference.min()
-    return log_scale(scores, origin, np.median(reference) - origin)
+    return log_scale(scores, *scale_of(reference))
+
+
+def scale_of(reference: Floats) -> tuple[Floats, Floats]:
+    """Origin and unit of the log scale of scores: the lowest, and the median above it.
+
+    Parameters
+    ----------
+    reference : ndarray of shape (n_unlabeled, ...)
+
+    Returns
+    -------
+    origin, unit : ndarray of shape (...)
+    """
+    origin = reference.min(axis=0)
+    return origin, np.median(reference, axis=0) - origin
 
 
 def log_scale(scores: Floats, origin: ArrayLike, unit: ArrayLike) -> Floats:

@@ -246,7 +246,9 @@ def _draw(side: Draws, rng: np.random.Generator) -> Draws:
     """Draw as many rows of a mixture as are wanted; of another class, all."""
     if not _is_mixture(side):
         return side
-    return side._replace(rows=rng.choice(side.rows, side.n_draws, replace=False))
+    drawn = rng.choice(len(side.rows), side.n_draws, replace=False)
+    weights = None if side.weights is None else side.weights[drawn]
+    return Draws(side.rows[drawn], weights, side.n_draws)
 
 
 def _halved(side: Draws) -> Floats:

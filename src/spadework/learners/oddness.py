@@ -19,6 +19,7 @@ from spadework.core.pseudo_labels import (
     OneClassModel,
     PseudoLabeler,
     log_scale,
+    scale_of,
 )
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
@@ -66,8 +67,7 @@ def fit_oddness(
     """Find the scale of every member on unlabeled rows, a sample if there are many."""
     sample = _thinned(np.flatnonzero(labels == UNLABELED))
     scores = members.score(scaler.transform(X[sample]))
-    origin = scores.min(axis=0)
-    return Oddness(members, scaler, origin, np.median(scores, axis=0) - origin)
+    return Oddness(members, scaler, *scale_of(scores))
 
 
 def read_one_class(

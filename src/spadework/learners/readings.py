@@ -60,7 +60,7 @@ def check_readings(wanted: Sequence[str] | None, known: Sequence[str]) -> None:
     if wanted is None:
         return
     listed = isinstance(wanted, Collection) and not isinstance(wanted, str)
-    if not listed or not set(wanted) <= set(known):
+    if not listed or not wanted or not set(wanted) <= set(known):
         raise InputError(
             f"readings must be a list of names among {', '.join(known)}; got {wanted!r}"
         )

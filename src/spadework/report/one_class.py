@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.pseudo_labels import BOTH, PseudoLabels, Thresholds, log_scale
+from spadework.core.pseudo_labels import (
+    BOTH,
+    PseudoLabels,
+    Thresholds,
+    log_scale,
+    scale_of,
+    whole_unit,
+)
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.table_model import TableModel
 
@@ -62,15 +69,14 @@ def _describe_scores(
     they are; ``marks`` are labeled rows.
     """
     unlabeled = scores[labels == UNLABELED]
-    origin, middle = float(unlabeled.min()), float(np.median(unlabeled))
-    unit = middle - origin if middle > origin else 1.0
+    origin, unit = scale_of(unlabeled)
     thresholds = Thresholds(*log_scale(np.array([normal, anomaly]), origin, unit))
     scaled = log_scale(scores, origin, unit)
     shown = scaled[labels == UNLABELED]
     edges = _bin_edges(shown, thresholds)
     return {
-        "origin": origin,
-        "unit": unit,
+        "origin": float(origin),
+        "unit": float(whole_unit(unit)),
         "edges": edges.tolist(),
         "counts": {
             name: np.histogram(shown[votes[labels == UNLABELED] == vote], edges)[
