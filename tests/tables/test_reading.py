@@ -342,6 +342,7 @@ BROKEN = {
     "comma.tsv": (b"a,b\n1,2\n", "one column only"),
     "twice.csv": (b"a,b,a\n1,2,3\n", "more than one column named 'a'"),
     "nameless.csv": (b"a,b,,\n1,2,,\n", "2 columns without a name"),
+    "title.csv": (b"Loans 2024,,\na,b,c\n1,2,3\n", "if the first line is a title"),
     "preamble.csv": (b"Report\n\na;b\n1;2\n", "remove what stands above the names"),
     "too_many.csv": (b"a,b\n1,2\n1,2,3\n", "as many columns as the first"),
     "too_few.csv": (b"a,b\n1,2\n1\n", "as many columns as the first"),

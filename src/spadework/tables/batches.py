@@ -96,9 +96,11 @@ def refuse_duplicates(names: Sequence[str], source: Any) -> None:
     """Refuse columns of the same name."""
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice == [""]:
+        n_nameless = list(names).count("")
+        above = "; remove what stands above the names, if the first line is a title"
         raise DataError(
-            f"{source} has {list(names).count('')} columns without a name; give each one "
-            f"of its own, or delete those that are empty"
+            f"{source} has {n_nameless} columns without a name; give each one of its "
+            f"own, or delete those that are empty{above * (len(names) - n_nameless == 1)}"
         )
     if twice:
         raise DataError(
