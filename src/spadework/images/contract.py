@@ -29,7 +29,8 @@ class PixelModel(Protocol):
 class PixelLearnt(NamedTuple):
     """All that an image learner brings back.
 
-    ``train_scores`` are the model's scores of the training photos, (n_samples,).
+    ``train_scores`` are scores of the training photos, (n_samples,), that the decision
+    threshold is looked for on, held out as far as the learner can.
     The pseudo-labeler and its labels are None where a learner makes none, trust where
     it does not judge them.
     """
