@@ -61,3 +61,11 @@ def test_lines_that_are_logged_are_not_written_too(caplog, capsys):
             advance("")
     assert len(caplog.records) == 1
     assert capsys.readouterr().err == ""
+
+
+def test_a_level_that_was_set_is_kept_to(caplog, capsys):
+    with caplog.at_level(logging.WARNING, logger="spadework"):
+        with progress("digging", 2, verbose=True) as advance:
+            advance("")
+    assert caplog.records == []
+    assert capsys.readouterr().err == ""

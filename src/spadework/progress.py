@@ -22,14 +22,15 @@ def progress(label: str, total: int | None, *, verbose: bool) -> Iterator[Advanc
 
     With ``verbose`` and a terminal on stderr a bar is drawn; otherwise a line is
     logged at the end and every ten seconds before (INFO, logger "spadework"), which
-    ``verbose`` writes to stderr where such lines are not logged, as in a notebook.
+    ``verbose`` writes to stderr where nobody has said what to log, as in a notebook.
     """
     if verbose and sys.stderr.isatty():
         with _bar(label, total) as advance:
             yield advance
     else:
-        heard = logger.isEnabledFor(logging.INFO) or not verbose
-        with _lines(label, total, logger.info if heard else _write_line) as advance:
+        unheard = logger.level == logging.NOTSET and not logger.isEnabledFor(logging.INFO)
+        say = _write_line if verbose and unheard else logger.info
+        with _lines(label, total, say) as advance:
             yield advance
 
 

@@ -18,7 +18,8 @@ from spadework.parameters import check_positive_integer
 _NO_NUMBERS = (
     "could not convert string",
     "could not be promoted",
-    "float() argument must be",
+    "a real number, not 'datetime.",
+    "a real number, not 'Timestamp'",
 )
 _SHOWN_COLUMNS = 8
 _ROUNDINGS = 64  # steps of float64 that a few sums may lose
