@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -169,7 +170,7 @@ def test_missing_labels_are_refused():
 
 
 def test_empty_labels_are_refused():
-    refuses(good_table()[0], [], LabelError, "y has 0 labels")
+    refuses(good_table()[0], [], LabelError, "empty")
 
 
 def test_labels_in_two_columns_are_refused():
@@ -385,6 +386,18 @@ def test_one_row_of_a_frame_is_refused_in_words():
     frame = pd.DataFrame(mismatch_data(100, seed=9)[0])
     with pytest.raises(ValueError, match="single row"):
         fitted_forest().predict(frame.iloc[0])
+
+
+def test_a_table_of_arrow_is_taken_as_numbers():
+    X, y, _ = mismatch_data(100, seed=9)
+    table = pa.table({f"c{at}": column for at, column in enumerate(X.T)})
+    scores = forest().fit(table, y).anomaly_score(table)
+    np.testing.assert_array_equal(scores, forest().fit(X, y).anomaly_score(X))
+
+
+def test_ragged_labels_are_refused_in_words():
+    X, _, _ = mismatch_data(60, seed=9)
+    refuses(X, [[1], [1, 2]] * 30, LabelError, "one value per row")
 
 
 def test_labels_of_another_length_are_refused_by_their_number():

@@ -17,7 +17,6 @@ from spadework.errors import InputError, LabelError
 from spadework.labels import UNLABELED, LabelCensus, count_labels, translate_labels
 from spadework.validation import (
     check_counts,
-    check_lengths,
     check_rows,
     check_threshold,
     new_generator,
@@ -65,8 +64,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         with unchanged_on_failure(self):
             self._check_parameters()
             rows = self._check_rows(X, fitting=True)
-            check_lengths(len(rows), y)
-            labels = read_labels(y, self.label_map)
+            labels = read_labels(y, self.label_map, len(rows))
             self._check_learnable(rows, labels)
             self._refuse_setting(count_labels(labels))
             scores = self._learn(rows, labels, new_generator(self.random_state))

@@ -109,9 +109,9 @@ def normalize_labels(
     _refuse_unusable(census)
     if mapping is None and not stated:
         if census.setting == "PN":
-            _refuse_ambiguous(_as_vector(y), labels)
+            _refuse_ambiguous(as_vector(y), labels)
         if census.setting == "PU":
-            _refuse_outlier_signs(_as_vector(y), census.n_anomalies)
+            _refuse_outlier_signs(as_vector(y), census.n_anomalies)
     return labels
 
 
@@ -119,13 +119,13 @@ def translate_labels(
     y: ArrayLike, mapping: Mapping[Any, int] | None = None
 ) -> NDArray[np.int8]:
     """Turn labels into 1, 0 and -1, whether or not they can be learnt from."""
-    values = _as_vector(y)
+    values = as_vector(y)
     if mapping is None:
         return _read_values(values)
     return _apply_mapping(values, _checked_mapping(mapping))
 
 
-def _as_vector(y: ArrayLike) -> NDArray[Any]:
+def as_vector(y: ArrayLike) -> NDArray[Any]:
     """Return the labels as a 1-D numpy array; numbers stay numbers."""
     if y is None:
         raise LabelError(

@@ -1,7 +1,7 @@
 """Checks of what comes in, once, at the edge."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spadework.errors import InputError, LabelError
-from spadework.labels import LabelCensus, count_labels, normalize_labels
+from spadework.labels import LabelCensus, as_vector, count_labels, normalize_labels
 from spadework.parameters import check_positive_integer
 
 _NO_NUMBERS = (
@@ -85,21 +85,32 @@ def new_generator(random_state: Any) -> np.random.Generator:
         ) from error
 
 
-def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None) -> NDArray[np.int8]:
-    """Return the labels as 1, 0 and -1; a column of them is taken with a warning."""
+def read_labels(
+    y: ArrayLike, label_map: Mapping[Any, int] | None, n_rows: int
+) -> NDArray[np.int8]:
+    """Return the labels of so many rows as 1, 0 and -1.
+
+    A column of them is taken with a warning.
+    """
     if getattr(y, "shape", ())[1:] == (1,):
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected",
             DataConversionWarning,
             stacklevel=4,
         )
-    return normalize_labels(y, label_map)
+    values = as_vector(y)
+    if len(values) != n_rows:
+        raise LabelError(
+            f"X and y must have one row and one label each: X has {n_rows} rows, "
+            f"y has {len(values)} labels"
+        )
+    return normalize_labels(values, label_map)
 
 
 def _refuse_times(X: Any) -> None:
     """Refuse points in time, which would become numbers of nanoseconds."""
-    kinds = X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]
-    if any(map(_is_time, kinds)):
+    kinds = getattr(X, "dtypes", getattr(X, "dtype", None))
+    if any(map(_is_time, kinds if isinstance(kinds, Iterable) else [kinds])):
         raise InputError(
             "X holds dates or times: a detector takes numbers. For a table with text or "
             "dates use spadework.fit_table, which encodes the columns"
@@ -153,16 +164,6 @@ def check_threshold(threshold: Any) -> None:
     number = isinstance(threshold, (int, float, np.number)) and np.isfinite(threshold)
     if not number and threshold != "auto":
         raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
-
-
-def check_lengths(n_rows: int, y: Any) -> None:
-    """Refuse rows and labels that do not belong together."""
-    n_labels = len(y) if hasattr(y, "__len__") and np.ndim(y) else n_rows
-    if n_rows != n_labels:
-        raise LabelError(
-            f"X and y must have one row and one label each: X has {n_rows} rows, "
-            f"y has {n_labels} labels"
-        )
 
 
 def check_counts(labels: NDArray[np.int8]) -> None:

@@ -127,11 +127,11 @@ def _read_distances(
     """
     n_points = min(N_POINTS, max(1, len(others) // 2))  # so that draws leave rows out
     places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
+    points = scaler.transform(X[places.ravel()])
 
     def lay_out(rows: NDArray[np.intp]) -> NearestNeighbours:
         axes = distance_axes(scaler.transform(X[_thinned(rows)]))
-        points = scaler.transform(X[places.ravel()]) @ axes
-        return NearestNeighbours(points.reshape(1, *places.shape, -1), axes)
+        return NearestNeighbours((points @ axes).reshape(1, *places.shape, -1), axes)
 
     neighbours = lay_out(others)
     oddness = fit_oddness(neighbours, scaler, X, labels)
