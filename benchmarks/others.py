@@ -8,12 +8,17 @@ known. It labels the tables in the ways of the paper, prints how the default and
 methods do, and writes every cell to ``benchmarks/others.json``; cells that are there are
 measured again only for methods that are named behind the folder. Parts of the default
 were chosen on the same tables with other labels.
+
+``python -m benchmarks.others --unseen FOLDER`` does so for tables on which nothing was
+chosen, with more seeds, and writes ``benchmarks/unseen.json``: those of the two packages
+with at least 1,000 rows that are no other form of a table named in ``others.json`` or in
+the paper.
 """
 
+import argparse
 import csv
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -35,8 +40,7 @@ from spadework.benchmark.scenarios import (
 )
 from spadework.errors import InputError
 
-RESULTS = Path(__file__).with_name("others.json")
-SEEDS = range(2)
+SEEDS = {"others.json": range(2), "unseen.json": range(5)}
 MAX_NORMALS = 6_000
 MIN_LABELED = 60
 METHODS: tuple[str, ...] = (
@@ -98,11 +102,11 @@ def scenarios(table: LabeledTable) -> dict[str, Callable[[LabeledTable, int], Tr
     return ways
 
 
-def measure_cell(folder: Path, cell: Cell) -> Means | None:
+def measure_cell(folder: Path, seeds: Sequence[int], cell: Cell) -> Means | None:
     """Mean AUC and average precision over seeds; None where labels allow no fit."""
     table = read_table(folder / f"{cell.table}.dat")
     trial_of = partial(scenarios(table)[cell.scenario], table)
-    return measure(get_method(cell.method).detector, trial_of, SEEDS)
+    return measure(get_method(cell.method).detector, trial_of, seeds)
 
 
 def average_ranks(measured: dict[Cell, Means]) -> dict[str, float]:
@@ -132,7 +136,7 @@ def summary(measured: dict[Cell, Means]) -> Iterator[str]:
         yield method.ljust(32) + " ".join(f"{value:>10}" for value in shown)
 
 
-def main(folder: Path, anew: list[str]) -> None:
+def main(folder: Path, anew: list[str], results: str) -> None:
     """Measure, print and write."""
     tables = sorted(path.stem for path in folder.glob("*.dat"))
     if not tables:
@@ -147,11 +151,18 @@ def main(folder: Path, anew: list[str]) -> None:
             scenarios(read_table(folder / f"{table}.dat")), METHODS
         )
     ]
-    measured = run_cells(RESULTS, cells, anew, partial(measure_cell, folder), SEEDS)
+    path, seeds = Path(__file__).with_name(results), SEEDS[results]
+    measured = run_cells(path, cells, anew, partial(measure_cell, folder, seeds), seeds)
     print("\n".join(summary(measured)))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: python -m benchmarks.others FOLDER [METHOD ...]")
-    main(Path(sys.argv[1]), sys.argv[2:])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.others")
+    parser.add_argument("folder", type=Path, help="holds tables of KEEL, *.dat")
+    parser.add_argument("methods", nargs="*", help="measured again")
+    parser.add_argument(
+        "--unseen", action="store_true", help="no choice was made on them"
+    )
+    asked = parser.parse_args()
+    results = "unseen.json" if asked.unseen else "others.json"
+    main(asked.folder, asked.methods, results)

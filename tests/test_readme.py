@@ -59,7 +59,7 @@ def leads(cells):
     return sorted(each for each in means if float(each) > 0)
 
 
-@pytest.mark.parametrize("name", ["small.json", "others.json"])
+@pytest.mark.parametrize("name", ["small.json", "others.json", "unseen.json"])
 def test_every_method_that_leads_on_other_tables_is_named_with_its_lead(name):
     cells = json.loads(RESULTS.with_name(name).read_text())["cells"]
     (row,) = (line for line in README.read_text().splitlines() if f"[`{name}`]" in line)
