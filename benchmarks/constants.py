@@ -26,7 +26,15 @@ from spadework.benchmark.measurement import sample_rows
 from spadework.benchmark.report.summary import SUMMARIZED
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES
-from spadework.core import boosting, neighbours, pseudo_labels, scaling, trust, weighing
+from spadework.core import (
+    boosting,
+    likelihood,
+    neighbours,
+    pseudo_labels,
+    scaling,
+    trust,
+    weighing,
+)
 from spadework.learners import (
     blend,
     boosted,
@@ -111,6 +119,7 @@ def moved_constants() -> Iterator[Moved]:
             (pseudo_labels, "BOUND"),
             (scaling, "LEAST_SPREAD"),
             (blend, "MAX_LOG_ODDS"),
+            (likelihood, "HALF_A_ROW"),
             (boosted, "MAX_ROWS"),
             (linear, "N_BAGS"),
             (linear, "PURE_PENALTY"),

@@ -33,7 +33,7 @@ from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import model_file, write_whole
 from spadework.labels import LabelCensus
-from spadework.learners.blend import BlendedModel, ReadingModel
+from spadework.learners.blend import BlendedModel, Levels, ReadingModel
 from spadework.learners.directions import LinearScorer, ScaledScorer
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner, NetworkModel
@@ -68,6 +68,7 @@ _RECORDS: dict[str, type[Any]] = {
         Ignored,
         IsolationForestMembers,
         LabelCensus,
+        Levels,
         LinearScorer,
         MinMaxScaler,
         NearestNeighbours,

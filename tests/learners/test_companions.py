@@ -292,7 +292,7 @@ def test_trust_has_the_weights_with_which_readings_are_in_the_blend(believed, sh
     weights = as_shares(dict(zip(names, believed, strict=True)))
     labels = np.full(101, UNLABELED, np.int8)
     trust = Trust(weights, {}, agreement=None, riskiness=0.0)
-    model, _, used = blend_by_trust(grown, beside, trust, labels, None)
+    model, _, used = blend_by_trust(grown, beside, trust, labels, None, lift=False)
     in_all = sum(each.weight for each in model.readings)
     for name in names:
         of_reading = [r.weight for r in model.readings if r.scorer is scorers[name]]

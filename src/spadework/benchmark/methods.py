@@ -329,6 +329,7 @@ _PARTS = [
                 "without distances to the nearest rows",
                 {"without": "neighbours"},
             ),
+            ("no_lift", "without lifting what scores like labels", {"without": "lift"}),
             ("no_judging", "all readings count the same", {"without": "judge"}),
             ("unbounded", "partial matching without bounds", {"thresholds": "matching"}),
         )

@@ -13,7 +13,8 @@ import numpy as np
 
 LABELS, AS_NORMAL, AS_SUSPECT = "labels", "as_normal", "as_suspect"
 PSEUDO, ONE_CLASS, UNLIKE_NORMAL = "pseudo", "one_class", "unlike_normal"
-READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS, UNLIKE_NORMAL)
+LEARNT = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO)
+READINGS = (*LEARNT, ONE_CLASS, UNLIKE_NORMAL)
 
 FULL_AGREEMENT = 0.75
 """AUC at which the other readings find odd rows anomalous enough for pseudo-labels to

@@ -82,7 +82,10 @@ def add_blend(graph: Graph, model: BlendedModel, cells: str) -> str:
     ranks = add_interpolation(graph, graph.add("Concat", *scores, axis=1), curves)
     weights = np.array([[reading.weight] for reading in model.readings])
     # Not divided by behind the product: ONNX Runtime would join the two in float32.
-    return graph.add("MatMul", ranks, weights / weights.sum())
+    mean = graph.add("MatMul", ranks, weights / weights.sum())
+    if model.levels is None:
+        return mean
+    return add_interpolation(graph, mean, [model.levels.curve])
 
 
 def _add_scorer(graph: Graph, scorer: Scorer, cells: str) -> str:

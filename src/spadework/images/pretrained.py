@@ -195,7 +195,9 @@ class PretrainedLearner:
             called,
             doubt_shift=False,
         ).counting(LABELS, LABELS_COUNT)
-        blend, scores, trust = blend_by_trust(grown, beside, trust, labels, scaler)
+        blend, scores, trust = blend_by_trust(
+            grown, beside, trust, labels, scaler, lift=False
+        )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,

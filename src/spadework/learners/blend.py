@@ -45,7 +45,8 @@ class ReadingModel(CopiedByFields):
         Trees, networks, one-class models, a direction or a column. The scores of
         trees are mean leaf shares of anomalies.
     knots, log_odds : ndarray of shape (n_knots,)
-        Scores, and the log-odds of their rank among unlabeled training rows.
+        Scores, and the log-odds of their rank among unlabeled training rows, lifted or
+        not.
     """
 
     weight: float
@@ -71,6 +72,29 @@ class ReadingModel(CopiedByFields):
 
 
 @dataclass(frozen=True)
+class Levels(CopiedByFields):
+    """A map from scores to the levels that they are brought to.
+
+    Attributes
+    ----------
+    knots, levels : ndarray of shape (n_knots,)
+    """
+
+    knots: Floats
+    levels: Floats
+
+    def __post_init__(self) -> None:
+        rising = (np.diff(self.knots) > 0).all() and (np.diff(self.levels) > 0).all()
+        if self.knots.shape != self.levels.shape or not len(self.knots) or not rising:
+            raise InputError("levels need knots that rise, as many as there are levels")
+
+    @cached_property
+    def curve(self) -> Curve:
+        """From scores to their levels."""
+        return Curve(self.knots, self.levels)
+
+
+@dataclass(frozen=True)
 class BlendedModel(CopiedByFields):
     """Readings blended: scores are weighted means of log-odds of ranks.
 
@@ -79,10 +103,13 @@ class BlendedModel(CopiedByFields):
     readings : tuple of ReadingModel
     scaler : MinMaxScaler, AsinhScaler or PrincipalScaler
         For the pseudo-labeler, and for scorers that read scaled rows.
+    levels : Levels, optional
+        Where the means are brought to; see `lifting`.
     """
 
     readings: tuple[ReadingModel, ...]
     scaler: Scaler | PrincipalScaler
+    levels: Levels | None = None
 
     def __post_init__(self) -> None:
         for scorer in (reading.scorer for reading in self.readings):
@@ -135,7 +162,8 @@ class BlendedModel(CopiedByFields):
             for reading, each in zip(self.readings, scores, strict=True)
         ]
         # One after the other, so that a row scores the same alone and among others.
-        return reduce(np.add, ranks) / sum(reading.weight for reading in self.readings)
+        mean = reduce(np.add, ranks) / sum(reading.weight for reading in self.readings)
+        return mean if self.levels is None else self.levels.curve(mean)
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scaled features."""

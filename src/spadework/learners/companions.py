@@ -26,13 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.scaling import PrincipalScaler
-from spadework.core.trust import AS_NORMAL, LABELS, Trust, as_shares
+from spadework.core.trust import AS_NORMAL, LABELS, LEARNT, Trust, as_shares
 from spadework.core.weighing import auc
 from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import BlendedModel, blend_held_out, blend_readings
 from spadework.learners.boosted import fit_boosted
 from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.directions import ScaledScorer
+from spadework.learners.lifting import lift_anomalies
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import Draws, Reading
 
@@ -264,8 +265,14 @@ def blend_by_trust(
     trust: Trust,
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
+    *,
+    lift: bool,
 ) -> tuple[BlendedModel, Floats, Trust]:
     """Blend readings and the models beside them, and their held-out scores.
+
+    If a lift is wanted, the model lifts what scores like labeled anomalies, by one-class
+    scores the less the riskier labeled normals look: then rows were chosen for labeling
+    because they are odd. Scores of these very labels are not lifted.
 
     The trust that is returned has the weights with which readings are in the blend: what
     models too slight to count would weigh has gone to the others.
@@ -276,11 +283,15 @@ def blend_by_trust(
     """
     every, weights = side_by_side(grown, beside, trust.weights)
     model = blend_readings(every, weights.values(), labels, scaler)
+    scores = blend_held_out(model, every)
+    if lift:
+        lifts = [part.reading in LEARNT or 1 - trust.riskiness for part in weights]
+        model = lift_anomalies(model, every, lifts, labels)
     blended = dict.fromkeys(grown, 0.0)
     for part, weight in weights.items():
         blended[part.reading] += weight
     used = replace(trust, weights=as_shares(blended))
-    return model, blend_held_out(model, every), used
+    return model, scores, used
 
 
 def side_by_side(

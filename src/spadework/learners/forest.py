@@ -97,6 +97,10 @@ class ForestLearner(BaseEstimator):
         Let the distance to the nearest of a few rows count beside one-class scores,
         and that to the nearest of a few labeled normals beside those of these: unlike
         a Gaussian it sees several clusters.
+    lift : bool
+        Lift rows that score like labeled anomalies, by how much likelier such scores are
+        for these than for unlabeled rows: ranks alone do not tell how far the first rows
+        lie in front of the others.
     anomaly_weight, normal_weight : float
         The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
         all of them, where the labels of their class weigh 1.
@@ -117,6 +121,7 @@ class ForestLearner(BaseEstimator):
         boosted: bool = True,
         whole: bool = True,
         neighbours: bool = True,
+        lift: bool = True,
         anomaly_weight: float = 0.3,
         normal_weight: float = 0.3,
         n_trees: int | None = None,
@@ -129,6 +134,7 @@ class ForestLearner(BaseEstimator):
         self.boosted = boosted
         self.whole = whole
         self.neighbours = neighbours
+        self.lift = lift
         self.anomaly_weight = anomaly_weight
         self.normal_weight = normal_weight
         self.n_trees = n_trees
@@ -192,7 +198,7 @@ class ForestLearner(BaseEstimator):
                 beside[name].insert(place, Companion(share, whole))
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(
-            grown, beside, trust, labels[judged], scaler
+            grown, beside, trust, labels[judged], scaler, lift=self.lift
         )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,

@@ -178,7 +178,7 @@ class NetworkLearner(BaseEstimator):
         trust = judge_readings(joined, labels[judged], grown[ONE_CLASS].held_out)
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(
-            grown, beside, trust, labels[judged], scaler
+            grown, beside, trust, labels[judged], scaler, lift=True
         )
         return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
 

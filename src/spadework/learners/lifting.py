@@ -1,0 +1,107 @@
+"""Lift rows that score like labeled anomalies.
+
+Ranks do not tell how far the first rows lie in front of the others: where labels tell
+anomalies apart for certain, those have the first ranks and some normal rows the next. In
+a mean of ranks over readings, normal rows that are merely odd would then overtake them.
+So the log-odds of a reading are lifted where held-out labeled anomalies score more often
+than unlabeled rows do, by the log of how much. Afterwards scores are brought back to the
+levels that they had: as many unlabeled rows as before lie above each.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+from operator import is_
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from spadework.core.likelihood import likelihood_ratio
+from spadework.labels import ANOMALY, UNLABELED
+from spadework.learners.blend import (
+    MAX_LOG_ODDS,
+    N_KNOTS,
+    BlendedModel,
+    Levels,
+    ReadingModel,
+)
+from spadework.learners.contract import Floats, GrownReading
+
+MIN_ANOMALIES = 2
+"""Labeled anomalies that it takes: a single one is not held out of what has learnt it."""
+
+GRAIN = 1e-6
+"""How near two scores may come before they are one; and by how much of what tells two
+others apart their levels differ at least."""
+
+
+def lift_anomalies(
+    model: BlendedModel,
+    grown: Collection[GrownReading],
+    lifts: Collection[float],
+    labels: NDArray[np.int8],
+) -> BlendedModel:
+    """Lift what scores like labeled anomalies, each reading by so many times the log.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_judged,)
+    """
+    unlabeled = labels == UNLABELED
+    if not unlabeled.any():
+        return model
+    readings = tuple(
+        lift_reading(reading, each, lift, labels)
+        for reading, each, lift in zip(model.readings, grown, lifts, strict=True)
+    )
+    if all(map(is_, readings, model.readings)):
+        return model
+    lifted = replace(model, readings=readings)
+    scores = [each.held_out[unlabeled] for each in grown]
+    ends = [lifted.blend([each.knots[[end]] for each in readings]) for end in (0, -1)]
+    levels = match_levels(lifted.blend(scores), model.blend(scores), np.concatenate(ends))
+    return replace(lifted, levels=levels)
+
+
+def lift_reading(
+    reading: ReadingModel, grown: GrownReading, lift: float, labels: NDArray[np.int8]
+) -> ReadingModel:
+    """Lift log-odds by how much likelier scores are for anomalies than for other rows.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_judged,)
+    """
+    known = False if grown.known is None else grown.known
+    anomalies = grown.held_out[(labels == ANOMALY) & ~np.asarray(known)]
+    if len(anomalies) < MIN_ANOMALIES:
+        return reading
+    others = grown.held_out[labels == UNLABELED]
+    ratio = likelihood_ratio(anomalies, others, reading.knots)
+    return replace(reading, log_odds=reading.log_odds + lift * np.maximum(ratio, 0))
+
+
+def match_levels(lifted: Floats, plain: Floats, ends: Floats) -> Levels:
+    """Map lifted scores to those that as many rows lie above without a lift.
+
+    Knots lie evenly in log-odds of ranks. Beyond the outermost rows, up to both ends, the
+    score itself goes on.
+
+    Parameters
+    ----------
+    lifted, plain : ndarray of shape (n_unlabeled,)
+    ends : ndarray of shape (2,)
+        The lowest and the highest score that there can be.
+    """
+    limit = min(MAX_LOG_ODDS, np.log(2 * len(lifted)))
+    ranks = expit(np.linspace(-limit, limit, N_KNOTS))
+    scores = np.round(np.quantile(lifted, ranks) / GRAIN) * GRAIN
+    knots, first, counts = np.unique(scores, return_index=True, return_counts=True)
+    levels = np.quantile(plain, ranks)
+    levels = (levels[first] + levels[first + counts - 1]) / 2
+    below, above = knots[0] - ends[0], ends[1] - knots[-1]
+    if below > 0:
+        knots, levels = np.r_[ends[0], knots], np.r_[levels[0] - below, levels]
+    if above > 0:
+        knots, levels = np.r_[knots, ends[1]], np.r_[levels, levels[-1] + above]
+    return Levels(knots, levels + GRAIN * (knots - knots[0]))
