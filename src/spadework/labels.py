@@ -23,6 +23,7 @@ _WORDS = {
     "": UNLABELED,
 }
 _SHOWN_VALUES = 8
+_NAMED_VALUES = 3
 
 
 class LabelCensus(NamedTuple):
@@ -290,11 +291,12 @@ def _refuse_unusable(census: LabelCensus) -> None:
 
 def _unknown_message(unknown: list[Any]) -> str:
     """Say which label values were not understood, and how to name them."""
-    first = unknown[0].item() if isinstance(unknown[0], np.generic) else unknown[0]
+    pairs = [f"{_shown([value])}: ?" for value in unknown[:_NAMED_VALUES]]
+    pairs += ["..."] if len(unknown) > _NAMED_VALUES else []
     return (
         f"unknown label value {_shown(unknown)}: expected 1 (anomaly), 0 (normal), "
-        f"-1 or missing (unlabeled). Name your values with label_map, "
-        f"for example {{{first!r}: -1, ...}} if that one means unlabeled"
+        f"-1 or missing (unlabeled). Name your values with label_map: "
+        f"{{{', '.join(pairs)}}} with 1, 0 or -1 in place of each ?"
     )
 
 

@@ -31,8 +31,8 @@ MIN_ANOMALIES = 2
 """Labeled anomalies that it takes: a single one is not held out of what has learnt it."""
 
 GRAIN = 1e-6
-"""How near two scores may come before they are one; and by how much of what tells two
-others apart their levels differ at least."""
+"""Scores nearer to each other than this are one, and levels rise by at least this share
+of what scores do."""
 
 
 def lift_anomalies(
