@@ -184,6 +184,23 @@ CHOICES = (
         "not measured again.",
     ),
     Choice(
+        "Rows that score like labeled anomalies",
+        "On thirty tables on which nothing had been chosen, the default led seven other "
+        "methods, but where labels tell anomalies apart for certain it lost up to 0.3 "
+        "average precision to them. That such rows are lifted was chosen among some "
+        "thirty-five rules on the public tables with a tenth and a fiftieth of anomalies "
+        "(seeds 1001 and 1002), with a look at Thyroid, Drug and Covertype with the same "
+        "seeds, where lifting one-class scores whatever labeled normals look like lost "
+        "on high-risk labels, and at four of the thirty tables. Average precision gained "
+        "0.002 on the public tables and 0.010 on all thirty (seeds 0 and 1); AUC stayed. "
+        "On the cells below it was measured once, and again after scores had been "
+        "brought back to their levels, since probabilities had come true less. With "
+        "high-risk labels on Covertype the results are those from before: other rows are "
+        "chosen on the machine where it was measured again, and where the same ones are, "
+        "AUC differed by 0.0002 at most. Parts of the default, constants, the network on "
+        "Covertype and credit cards were not measured again; photos are not lifted.",
+    ),
+    Choice(
         "“SPADE, network”",
         "How it judges its pseudo-labels, and the small networks beside it, were chosen "
         "among some forty candidates by test AUC on Thyroid, Drug and Covertype with "
