@@ -194,11 +194,9 @@ CHOICES = (
         "on high-risk labels, and at four of the thirty tables. Average precision gained "
         "0.002 on the public tables and 0.010 on all thirty (seeds 0 and 1); AUC stayed. "
         "On the cells below it was measured once, and again after scores had been "
-        "brought back to their levels, since probabilities had come true less. With "
-        "high-risk labels on Covertype the results are those from before: other rows are "
-        "chosen on the machine where it was measured again, and where the same ones are, "
-        "AUC differed by 0.0002 at most. Parts of the default, constants, the network on "
-        "Covertype and credit cards were not measured again; photos are not lifted.",
+        "brought back to their levels, since probabilities had come true less. Parts of "
+        "the default on Covertype, constants, and the network on Covertype and credit "
+        "cards were not measured again; photos are not lifted.",
     ),
     Choice(
         "“SPADE, network”",
