@@ -301,8 +301,8 @@ def _votes(
     labeler = model.detector.pseudo_labeler_
     if labeler is None:
         return [""] * len(X), [[] for _ in X]
-    codes = model.detector.model_.represent(X)
-    pseudo, scores = labeler.label(codes), labeler.members.score(codes)
+    scores = labeler.members.score(model.detector.model_.represent(X))
+    pseudo = labeler.vote(scores)
     votes = [
         [
             Vote(_VOTES[int(vote)], float(score), float(normal), float(anomaly))

@@ -102,9 +102,9 @@ class TableModel:
     def score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Score the rows of a batch: its keys, then score, probability and call."""
         self.refuse_without_keys(batch.schema.names)
-        if not batch.num_rows:
-            return self._no_rows(batch)
-        scores = self.detector.anomaly_score(self.encoder.encode(batch))
+        scores = np.empty(0)
+        if batch.num_rows:
+            scores = self.detector.anomaly_score(self.encoder.encode(batch))
         results = {
             SCORE: scores,
             PROBABILITY: self.detector.to_probability(scores),
@@ -121,13 +121,6 @@ class TableModel:
                 f"the table lacks the key columns {', '.join(missing)}, which name its "
                 f"rows; add them, or fit without them"
             )
-
-    def _no_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return what scoring no rows comes to."""
-        kept = {key: simple(batch.column(key)) for key in self.keys}
-        types = {SCORE: pa.float64(), PROBABILITY: pa.float64(), ANOMALY: pa.int8()}
-        empty = {name: pa.array([], type=kind) for name, kind in types.items()}
-        return pa.RecordBatch.from_pydict({**kept, **empty})
 
     def read_labels(self, table: pa.Table) -> NDArray[np.int8]:
         """Read the label column of a table, (n_rows,); 0 is what it was in training."""

@@ -24,10 +24,10 @@ from spadework.learners.companions import (
     boosted_share,
     companion_share,
     fit_companions,
+    least_share_of_whole,
     share_put_right,
     share_told_apart,
     side_by_side,
-    whole_share,
 )
 from spadework.learners.contract import GrownReading
 from spadework.learners.directions import ColumnScorer, LinearScorer, ScaledScorer
@@ -68,7 +68,7 @@ def linear_readings(detector):
 
 @pytest.mark.parametrize(
     ("share_of", "most"),
-    [(companion_share, 0.5), (boosted_share, 0.5), (whole_share, 1.0)],
+    [(companion_share, 0.5), (boosted_share, 0.5), (least_share_of_whole, 1.0)],
 )
 @given(st.integers(1, 30_000), st.integers(1, 30_000), st.integers(1, 1_000))
 @settings(max_examples=50, deadline=None)

@@ -114,9 +114,11 @@ class FittedPseudoLabeler:
 
     def label(self, X: NDArray[np.floating]) -> PseudoLabels:
         """Pseudo-label rows, X of shape (n_samples, n_features)."""
-        return vote(
-            self.members.score(X), self.thresholds, self.voting, abstain=self.abstain
-        )
+        return self.vote(self.members.score(X))
+
+    def vote(self, scores: Floats) -> PseudoLabels:
+        """Pseudo-label rows by the members' scores, (n_samples, n_members)."""
+        return vote(scores, self.thresholds, self.voting, abstain=self.abstain)
 
 
 @dataclass(frozen=True)

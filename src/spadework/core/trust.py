@@ -74,13 +74,15 @@ class Trust:
 
     def __str__(self) -> str:
         """One honest sentence on the pseudo-labels, and the weights."""
-        weight = self.weights.get(PSEUDO, 0.0)
         parts = ", ".join(f"{name} {value:.2f}" for name, value in self.weights.items())
-        return f"{self._verdict(weight)}; weights: {parts}"
+        return f"{self.verdict}; weights: {parts}"
 
-    def _verdict(self, weight: float) -> str:
+    @property
+    def verdict(self) -> str:
+        """One honest sentence on the pseudo-labels."""
         if PSEUDO not in self.weights:
             return "no pseudo-labels: every row was labeled, or they were not asked for"
+        weight = self.weights[PSEUDO]
         used = f"pseudo-labels used at weight {weight:.2f}"
         if not self._has_anomalies:
             return self._unjudged(weight)

@@ -33,7 +33,7 @@ from spadework.images.spotting import Spotter
 from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import BlendedModel
-from spadework.learners.companions import Companion, blend_by_trust, join
+from spadework.learners.companions import Companion, blend_by_trust, join_all
 from spadework.learners.contract import GrownReading
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
@@ -181,11 +181,10 @@ class PretrainedLearner:
         )
         grown = _learn_readings(seen, learnt, labels, targets, rng, self._wanted)
         beside: dict[str, list[Companion]] = {}
-        joined = dict(grown)
         if seen.spots is not None:
             spots = GrownReading(ColumnScorer(seen.X.shape[1] - 1), seen.spots)
             beside[LABELS] = [Companion(SPOT_SHARE, spots)]
-            joined[LABELS] = join(grown[LABELS], beside[LABELS], labels, scaler)
+        joined = join_all(grown, beside, labels, scaler)
         called = np.zeros(len(labels), dtype=bool)
         if pseudo is not None:
             called[labels == UNLABELED] = pseudo.labels == ANOMALY

@@ -240,17 +240,10 @@ def blend_held_out(model: BlendedModel, grown: Collection[GrownReading]) -> Floa
     """
     pairs = list(zip(model.readings, grown, strict=True))
     ranks = np.stack([reading.rank(each.held_out) for reading, each in pairs])
-    weights = np.stack(
-        [reading.weight * ~_known(each, ranks.shape[1]) for reading, each in pairs]
-    )
+    weights = np.stack([reading.weight * ~each.is_known for reading, each in pairs])
     known_to_all = ~weights.any(axis=0)
     weights[:, known_to_all] = [[reading.weight] for reading, _ in pairs]
     return np.average(ranks, axis=0, weights=weights)
-
-
-def _known(grown: GrownReading, n_rows: int) -> NDArray[np.bool_]:
-    """Tell the rows that a reading knows, (n_rows,)."""
-    return np.zeros(n_rows, dtype=bool) if grown.known is None else grown.known
 
 
 def mean_of_unseen(values: Floats, in_bag: NDArray[np.bool_]) -> Floats:

@@ -83,17 +83,17 @@ def companion_share(reading: Reading) -> float:
     >>> companion_share(Reading(few, few, 1)), companion_share(Reading(few, many, 1))
     (0.25, 0.0)
     """
-    return unless_slight(MOST * fewness(_draws(reading), FEW_DRAWS), LEAST)
+    return unless_slight(MOST * fewness(reading.n_draws, FEW_DRAWS), LEAST)
 
 
 def boosted_share(reading: Reading) -> float:
     """Return the share of boosted trees in a reading; 0 where trees draw many rows."""
-    return unless_slight(MOST * fewness(_draws(reading), SOME_DRAWS), LEAST_SLOW)
+    return unless_slight(MOST * fewness(reading.n_draws, SOME_DRAWS), LEAST_SLOW)
 
 
-def whole_share(reading: Reading) -> float:
+def least_share_of_whole(reading: Reading) -> float:
     """Return the share, at least, of trees to the last row in reading labels alone."""
-    return unless_slight(fewness(_draws(reading), SOME_DRAWS), LEAST_SLOW)
+    return unless_slight(fewness(reading.n_draws, SOME_DRAWS), LEAST_SLOW)
 
 
 def share_of_whole(
@@ -116,7 +116,7 @@ def share_of_whole(
         return share_told_apart(whole, labels)
     share = share_put_right(plain, whole, labels)
     if name == LABELS:
-        share = max(share, whole_share(reading) * (1 - riskiness))
+        share = max(share, least_share_of_whole(reading) * (1 - riskiness))
     return share
 
 
@@ -151,11 +151,6 @@ def fewness(number: int, few: int) -> float:
 def unless_slight(share: float, least: float) -> float:
     """Return the share, or 0 if it is less than the least."""
     return share if share >= least else 0.0
-
-
-def _draws(reading: Reading) -> int:
-    """Rows that a tree draws."""
-    return reading.normal.n_draws + reading.anomalous.n_draws
 
 
 def fit_companions(
@@ -259,6 +254,19 @@ def join(
     return GrownReading(model, model.blend([each.held_out for each in every]))
 
 
+def join_all(
+    grown: Mapping[str, GrownReading],
+    beside: Mapping[str, Sequence[Companion]],
+    labels: NDArray[np.int8],
+    scaler: Scaler | PrincipalScaler,
+) -> dict[str, GrownReading]:
+    """Let every reading speak with the models beside it; see `join`."""
+    return {
+        name: join(each, beside.get(name, ()), labels, scaler)
+        for name, each in grown.items()
+    }
+
+
 def blend_by_trust(
     grown: Mapping[str, GrownReading],
     beside: Mapping[str, Sequence[Companion]],
@@ -285,7 +293,8 @@ def blend_by_trust(
     model = blend_readings(every, weights.values(), labels, scaler)
     scores = blend_held_out(model, every)
     if lift:
-        lifts = [part.reading in LEARNT or 1 - trust.riskiness for part in weights]
+        odd = 1 - trust.riskiness
+        lifts = [1.0 if part.reading in LEARNT else odd for part in weights]
         model = lift_anomalies(model, every, lifts, labels)
     blended = dict.fromkeys(grown, 0.0)
     for part, weight in weights.items():
@@ -307,8 +316,8 @@ def side_by_side(
     every = {Part(name, 0): each for name, each in grown.items()}
     shares = {Part(name, 0): weights[name] for name in grown}
     for name, companions in beside.items():
-        for place, (share, companion) in enumerate(companions, start=1):
-            every[Part(name, place)] = companion
+        for place, (share, beside_it) in enumerate(companions, start=1):
+            every[Part(name, place)] = beside_it
             shares[Part(name, place)] = share * shares[Part(name, 0)]
             shares[Part(name, 0)] *= 1 - share
     counted = {part: share for part, share in shares.items() if share > NEGLIGIBLE}
@@ -321,9 +330,8 @@ def _among(reading: Reading, judged: NDArray[np.intp], n_rows: int) -> Reading:
     place[judged] = np.arange(len(judged))
 
     def keep(side: Draws) -> Draws:
-        kept = place[side.rows] >= 0
-        weights = None if side.weights is None else side.weights[kept]
-        return Draws(place[side.rows[kept]], weights, side.n_draws)
+        kept = side.among(place[side.rows] >= 0)
+        return kept._replace(rows=place[kept.rows])
 
     return reading._replace(
         normal=keep(reading.normal), anomalous=keep(reading.anomalous)

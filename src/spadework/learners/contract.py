@@ -48,6 +48,12 @@ class GrownReading(NamedTuple):
     held_out: Floats
     known: NDArray[np.bool_] | None = None
 
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Tell of every judged row whether it is known."""
+        nothing = np.zeros(len(self.held_out), dtype=bool)
+        return nothing if self.known is None else self.known
+
 
 class Learnt(NamedTuple):
     """All that a learner brings back.

@@ -39,7 +39,7 @@ from spadework.learners.companions import (
     blend_by_trust,
     boost_companion,
     fit_companions,
-    join,
+    join_all,
     share_of_whole,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
@@ -173,10 +173,7 @@ class ForestLearner(BaseEstimator):
                 distances = read_neighbours(scaler, X, labels, judged, rng)
                 for name in filter(self._wants, distances):
                     beside[name] = [Companion(NEIGHBOURS_SHARE, distances[name])]
-        joined = {
-            name: join(each, beside.get(name, ()), labels[judged], scaler)
-            for name, each in grown.items()
-        }
+        joined = join_all(grown, beside, labels[judged], scaler)
         trust = self._weigh(joined, labels[judged], oddness)
         n_trees = sum(map(self._n_trees, readings.values()))
         for name in (LABELS, AS_NORMAL):
@@ -290,8 +287,7 @@ class ForestLearner(BaseEstimator):
 
     def _n_trees(self, reading: Reading) -> int:
         """Trees of a reading."""
-        n_draws = reading.normal.n_draws + reading.anomalous.n_draws
-        return self._allowed(n_draws, MAX_TREES)
+        return self._allowed(reading.n_draws, MAX_TREES)
 
     def _n_whole_trees(self, reading: Reading) -> int:
         """Trees to the last row beside a reading."""

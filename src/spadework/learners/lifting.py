@@ -72,8 +72,7 @@ def lift_reading(
     ----------
     labels : ndarray of shape (n_judged,)
     """
-    known = False if grown.known is None else grown.known
-    anomalies = grown.held_out[(labels == ANOMALY) & ~np.asarray(known)]
+    anomalies = grown.held_out[(labels == ANOMALY) & ~grown.is_known]
     if len(anomalies) < MIN_ANOMALIES:
         return reading
     others = grown.held_out[labels == UNLABELED]

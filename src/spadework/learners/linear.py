@@ -234,8 +234,7 @@ def _keep(side: Draws, left_out: NDArray[np.bool_]) -> Draws:
     kept = ~left_out[side.rows]
     if not kept.any():
         kept[:] = True
-    weights = None if side.weights is None else side.weights[kept]
-    return Draws(side.rows[kept], weights, side.n_draws)
+    return side.among(kept)
 
 
 def _is_mixture(side: Draws) -> bool:
@@ -246,9 +245,7 @@ def _draw(side: Draws, rng: np.random.Generator) -> Draws:
     """Draw as many rows of a mixture as are wanted; of another class, all."""
     if not _is_mixture(side):
         return side
-    drawn = rng.choice(len(side.rows), side.n_draws, replace=False)
-    weights = None if side.weights is None else side.weights[drawn]
-    return Draws(side.rows[drawn], weights, side.n_draws)
+    return side.among(rng.choice(len(side.rows), side.n_draws, replace=False))
 
 
 def _halved(side: Draws) -> Floats:

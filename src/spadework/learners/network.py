@@ -29,7 +29,7 @@ from spadework.learners.companions import (
     blend_by_trust,
     fewness,
     fit_companions,
-    join,
+    join_all,
     unless_slight,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
@@ -171,10 +171,7 @@ class NetworkLearner(BaseEstimator):
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
         for name, nearest in read_neighbours(scaler, X, labels, judged, rng).items():
             beside[name] = [Companion(NEIGHBOURS_SHARE, nearest)]
-        joined = {
-            name: join(each, beside.get(name, ()), labels[judged], scaler)
-            for name, each in grown.items()
-        }
+        joined = join_all(grown, beside, labels[judged], scaler)
         trust = judge_readings(joined, labels[judged], grown[ONE_CLASS].held_out)
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(

@@ -32,6 +32,11 @@ class Draws(NamedTuple):
     weights: Floats | None
     n_draws: int
 
+    def among(self, chosen: NDArray[np.bool_] | Positions) -> "Draws":
+        """Draw as many from these of the rows alone, told by a mask or by places."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return Draws(self.rows[chosen], weights, self.n_draws)
+
 
 class Reading(NamedTuple):
     """A training set: normal and anomalous rows, and the rows a leaf must hold.
@@ -48,6 +53,11 @@ class Reading(NamedTuple):
     min_leaf: int
     wide: Draws | None = None
     all_normal: Draws | None = None
+
+    @property
+    def n_draws(self) -> int:
+        """Rows that a tree draws, but for wide ones."""
+        return self.normal.n_draws + self.anomalous.n_draws
 
     @property
     def whole(self) -> Draws:

@@ -35,7 +35,7 @@ def describe_one_class(model: TableModel) -> dict[str, Any] | None:
         return None
     codes = model.detector.model_.represent(model.reference.X)
     scores = labeler.members.score(codes)
-    votes = labeler.label(codes).votes
+    votes = labeler.vote(scores).votes
     return {
         "n_rows": len(pseudo.labels),
         "n_shown": int((labels == UNLABELED).sum()),

@@ -154,7 +154,7 @@ def _near_thresholds(
     if labeler is None:
         return {}
     scores = labeler.members.score(codes)
-    pseudo = labeler.label(codes)
+    pseudo = labeler.vote(scores)
     spread = scores.std(axis=0) + 1e-12
     found = {}
     for name, label, threshold, sign in (

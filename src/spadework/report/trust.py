@@ -29,6 +29,6 @@ def describe_trust(trust: Trust | None) -> dict[str, Any] | None:
     if trust is None:
         return None
     return {
-        "sentence": str(trust).split("; weights:")[0],
+        "sentence": trust.verdict,
         "readings": [(n, MEANINGS[n], weight) for n, weight in trust.weights.items()],
     }
