@@ -9,6 +9,9 @@ from typing import BinaryIO
 
 from spadework.errors import DataError
 
+STDOUT = "-"
+"""Stands for standard output where a file could be named."""
+
 MODEL_FILE = "model.spade"
 """Name of the model in a folder that the commands write."""
 
@@ -41,10 +44,30 @@ def write_whole(target: Path, content: bytes) -> None:
         with open_whole(target) as file:
             file.write(content)
     except OSError as error:
-        raise DataError(
-            f"{target} could not be written: {error.strerror or error}. Make room or "
-            f"choose another place"
-        ) from error
+        raise _not_written(target, error) from error
+
+
+@contextmanager
+def open_new(out: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Open a file that must not be there yet, unless forced; see `open_whole`."""
+    target = Path(os.path.realpath(out))
+    check_place(target, force=force)
+    try:
+        with open_whole(target) as file:
+            yield file
+            refuse_to_replace(target, force=force)
+    except DataError:
+        raise
+    except OSError as error:
+        raise _not_written(out, error) from error
+
+
+def _not_written(target: Path, error: OSError) -> DataError:
+    """Say why a file could not be written."""
+    return DataError(
+        f"{target} could not be written: {error.strerror or error}. Make room or choose "
+        f"another place"
+    )
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Score a table of any size in constant memory, in the order of its rows."""
 
 import logging
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +15,11 @@ import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
-from spadework.files import check_place, open_whole, refuse_to_replace
+from spadework.files import STDOUT, open_new
 from spadework.lost_columns import LostColumn, warn_of_lost
 from spadework.progress import progress
 from spadework.table_model import ANOMALY, SCORE, TableModel
-from spadework.tables.reading import STDIN, open_table
+from spadework.tables.reading import open_table
 from spadework.tables.values import count_empty_end
 
 ROW = "row"
@@ -167,27 +166,15 @@ def _keep_best(best: pa.Table | None, scored: pa.Table, top: int) -> pa.Table:
 @contextmanager
 def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
     """Yield what writes tables to a file, which appears when all is written."""
-    if str(out) == STDIN:
+    if str(out) == STDOUT:
         with _Writer(sys.stdout.buffer, ".csv") as writer:
             yield writer.write
         return
-    path = Path(os.path.realpath(out))
     suffix = Path(out).suffix.lower()
     if suffix not in (".csv", ".tsv", ".parquet"):
         raise InputError(f"{out} must end in .csv, .tsv or .parquet")
-    check_place(path, force=force)
-    try:
-        with open_whole(path) as file:
-            with _Writer(file, suffix) as writer:
-                yield writer.write
-            refuse_to_replace(path, force=force)
-    except DataError:
-        raise
-    except OSError as error:
-        raise DataError(
-            f"{out} could not be written: {error.strerror or error}. Make room or choose "
-            f"another place"
-        ) from error
+    with open_new(Path(out), force=force) as file, _Writer(file, suffix) as writer:
+        yield writer.write
 
 
 class _Writer:

@@ -35,8 +35,6 @@ _LEARNERS: dict[str, type[PixelLearner]] = {
 }
 _WORDS = np.array(["normal", "anomaly", "unlabeled"], dtype=object)  # -1 is the last
 
-_CHUNK = 64
-
 
 class ImageSPADE(AnomalyDetector):
     """Find defective photos from a few labeled ones.
@@ -246,7 +244,7 @@ class ImageSPADE(AnomalyDetector):
 
     def _chunks(self, paths: list[Path]) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
         """Read files a few at a time."""
-        return iter_photos(paths, self.size, _CHUNK, on_corrupt=self.on_corrupt)
+        return iter_photos(paths, self.size, on_corrupt=self.on_corrupt)
 
 
 def patch_model(detector: ImageSPADE) -> PhotoModel:

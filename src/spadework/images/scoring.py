@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.errors import DataError, InputError
-from spadework.files import check_place, open_whole, refuse_to_replace, write_whole
+from spadework.files import STDOUT, open_new, write_whole
 from spadework.images.contract import Floats, Pixels
 from spadework.images.detector import ImageSPADE, patch_model
 from spadework.images.heat import as_picture, heat_range, overlay
@@ -22,8 +21,6 @@ from spadework.images.reading import iter_photos
 from spadework.progress import progress
 
 COLUMNS = ("file", "anomaly_score", "anomalous")
-STDOUT = "-"
-_CHUNK = 64
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 Rows = NDArray[np.int64]
@@ -120,7 +117,7 @@ def _scored(
     """
     start = 0
     for read, pixels in iter_photos(
-        photos.paths, detector.size, _CHUNK, on_corrupt=detector.on_corrupt
+        photos.paths, detector.size, on_corrupt=detector.on_corrupt
     ):
         rows = np.arange(start, read[-1] + 1)
         scores = np.full(len(rows), np.nan)
@@ -150,11 +147,10 @@ def _open_table(out: Path | str, *, force: bool) -> Iterator[Any]:
         writer.writerow(COLUMNS)
         yield writer.writerow
         return
-    path = Path(os.path.realpath(out))
-    if path.suffix.lower() not in _DELIMITERS:
+    suffix = Path(out).suffix.lower()
+    if suffix not in _DELIMITERS:
         raise InputError(f"{out} must end in .csv or .tsv")
-    check_place(path, force=force)
-    with open_whole(path) as file:
+    with open_new(Path(out), force=force) as file:
         text = io.TextIOWrapper(
             file,
             encoding="utf-8",
@@ -162,13 +158,10 @@ def _open_table(out: Path | str, *, force: bool) -> Iterator[Any]:
             newline="",
             write_through=True,
         )
-        writer = csv.writer(
-            text, delimiter=_DELIMITERS[path.suffix.lower()], lineterminator="\n"
-        )
+        writer = csv.writer(text, delimiter=_DELIMITERS[suffix], lineterminator="\n")
         writer.writerow(COLUMNS)
         yield writer.writerow
         text.detach()
-        refuse_to_replace(path, force=force)
 
 
 class _HeatMaps:
@@ -207,7 +200,7 @@ class _HeatMaps:
         if self._folder is None:
             return
         paths = [self._photos.paths[row] for row in rows.tolist()]
-        for at, pixels in iter_photos(paths, self._detector.size, _CHUNK):
+        for at, pixels in iter_photos(paths, self._detector.size):
             self.draw(rows[at], pixels, np.ones(len(at), dtype=bool))
 
 

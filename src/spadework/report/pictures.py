@@ -28,7 +28,6 @@ N_TOP, N_ERRORS, N_NEAR = 12, 12, 4
 """Pictures of each kind that are shown."""
 
 N_BINS, THUMBNAIL, QUALITY = 40, 192, 80
-_CHUNK = 64
 _SERIES = {NORMAL: "good", ANOMALY: "defect", UNLABELED: "unlabeled"}
 
 Floats = NDArray[np.float64]
@@ -113,7 +112,7 @@ def _look(detector: ImageSPADE, photos: Photos) -> Looked:
     rows, scores, codes = [], [], []
     with progress("scoring", len(photos.paths), verbose=detector.verbose) as advance:
         for read, pixels in iter_photos(
-            photos.paths, detector.size, _CHUNK, on_corrupt=detector.on_corrupt
+            photos.paths, detector.size, on_corrupt=detector.on_corrupt
         ):
             model = detector.model_
             if isinstance(model, PhotoModel):
@@ -228,7 +227,7 @@ class _Gallery:
         """Read the pictures of all groups, and draw them."""
         chosen = np.unique(np.concatenate([group[:N_TOP] for group in groups]))
         files = [self._photos.paths[row] for row in self._looked.rows[chosen]]
-        for at, pixels in iter_photos(files, self._detector.size, _CHUNK):
+        for at, pixels in iter_photos(files, self._detector.size):
             hot = self._overlays(pixels)
             for i, row in enumerate(chosen[at].tolist()):
                 self._pictures[row] = {
