@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 from spadework import SPADE
+from spadework.core.likelihood import likelihood_ratio
 from spadework.core.trees import FlatForest
 from spadework.errors import InputError
 from spadework.learners.blend import Levels, blend_readings
@@ -49,6 +50,35 @@ def test_rows_like_labeled_anomalies_outrank_rows_that_are_merely_odd():
     plain, model = lifted(grown, labels)
     assert average_precision_score(truth, plain.blend(scores)) < 0.5
     assert average_precision_score(truth, model.blend(scores)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n_hidden", [0, 1, 2])
+@pytest.mark.parametrize("score", [0.25, 0.9, 40.0])
+def test_scores_above_all_unlabeled_rows_are_lifted_in_full(n_hidden, score):
+    labels = np.repeat(np.array([1, -1], np.int8), [20, 1000])
+    scores = np.r_[np.full(20, score), np.linspace(0.1, 0.15, 1000)]
+    scores[20 : 20 + n_hidden] = score
+    grown, at = [GrownReading(STUMP, scores)], np.array([score])
+    plain = blend_readings(grown, [1.0], labels, None)
+    model = lift_anomalies(plain, grown, [1.0], labels)
+    ratio = likelihood_ratio(scores[:20], scores[20:], at)
+    gained = model.readings[0].rank(at) - plain.readings[0].rank(at)
+    assert ratio > 5
+    assert gained == pytest.approx(ratio)
+
+
+def test_errors_of_rounding_do_not_decide_a_lift():
+    labels = np.repeat(np.array([1, -1], np.int8), [20, 200])
+    for low in np.linspace(0.01, 0.1, 19):
+        gained = []
+        for score in (0.5, np.nextafter(0.5, 1), np.nextafter(0.5, 0)):
+            others = np.r_[np.linspace(low, 0.2, 60), np.full(140, 0.5)]
+            grown = [GrownReading(STUMP, np.r_[np.full(20, score), others])]
+            plain = blend_readings(grown, [1.0], labels, None)
+            model = lift_anomalies(plain, grown, [1.0], labels)
+            at = np.array([0.5])
+            gained.append(model.readings[0].rank(at) - plain.readings[0].rank(at))
+        assert np.ptp(gained) < 1e-6
 
 
 def test_as_many_unlabeled_rows_as_before_lie_above_a_score():
@@ -104,7 +134,7 @@ def test_levels_that_make_no_sense_are_refused(knots, levels):
         Levels(np.array(knots), np.array(levels))
 
 
-def precision(lift, seed):
+def precision(lift, seed, share=0.6):
     """Average precision where some normal rows are odd, and half like anomalies."""
     rng = np.random.default_rng(seed)
     anomalous = rng.random(1600) < 0.03
@@ -113,7 +143,7 @@ def precision(lift, seed):
     X[anomalous, :4] += [4, 4, 4, 4]
     X[odd, :4] += [4, 4, 4, -4]
     X[odd, 4:] *= 6
-    y = np.where(anomalous & (rng.random(1600) < 0.6), 1, -1)
+    y = np.where(anomalous & (rng.random(1600) < share), 1, -1)
     detector = SPADE(learner=ForestLearner(lift=lift), random_state=0)
     scores = detector.fit(X[:800], y[:800]).anomaly_score(X[800:])
     return average_precision_score(anomalous[800:], scores)
@@ -125,3 +155,8 @@ def test_what_labels_tell_for_certain_is_not_drowned_by_odd_normal_rows():
     )
     assert lifted > plain + 0.03
     assert lifted > 0.95
+
+
+def test_nor_is_it_where_all_anomalies_are_labeled():
+    lifted = np.mean([precision(True, seed, share=1.0) for seed in range(3)])
+    assert lifted > 0.99

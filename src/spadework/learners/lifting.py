@@ -21,6 +21,7 @@ from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import (
     MAX_LOG_ODDS,
     N_KNOTS,
+    ROUNDING,
     BlendedModel,
     Levels,
     ReadingModel,
@@ -76,8 +77,38 @@ def lift_reading(
     if len(anomalies) < MIN_ANOMALIES:
         return reading
     others = grown.held_out[labels == UNLABELED]
-    ratio = likelihood_ratio(anomalies, others, reading.knots)
-    return replace(reading, log_odds=reading.log_odds + lift * np.maximum(ratio, 0))
+    grain = 2 * ROUNDING * (np.ptp(reading.knots[1:-1]) or 1.0)
+    anomalies, others = (snap(each, reading.knots, grain) for each in (anomalies, others))
+    knots = np.union1d(reading.knots, _further_knots(anomalies, others, grain))
+    ratio = likelihood_ratio(anomalies, others, knots)
+    log_odds = reading.curve(knots) + lift * np.maximum(ratio, 0)
+    rises = np.diff(log_odds, prepend=-np.inf) > 0
+    return replace(reading, knots=knots[rises], log_odds=log_odds[rises])
+
+
+def snap(scores: Floats, knots: Floats, grain: float) -> Floats:
+    """Take scores for the knot that they lie on, but for errors of rounding.
+
+    Examples
+    --------
+    >>> snap(np.array([0.1, 0.2, 0.7]), np.array([0.0, 0.2 + 1e-12, 1.0]), 1e-9)
+    array([0.1, 0.2, 0.7])
+    >>> bool(_[1] == 0.2 + 1e-12)
+    True
+    """
+    at = np.minimum(np.searchsorted(knots, scores - grain), len(knots) - 1)
+    return np.where(np.abs(knots[at] - scores) <= grain, knots[at], scores)
+
+
+def _further_knots(anomalies: Floats, others: Floats, grain: float) -> Floats:
+    """Scores of anomalies, and the highest of the others.
+
+    Unlabeled rows alone have no knots where only anomalies score.
+    """
+    places = np.linspace(0, 1, N_KNOTS)
+    spread = np.quantile(anomalies, places, method="nearest")
+    knots = np.unique(np.append(spread, others.max()))
+    return knots[np.diff(knots, prepend=-np.inf) > grain]
 
 
 def match_levels(lifted: Floats, plain: Floats, ends: Floats) -> Levels:
