@@ -154,6 +154,46 @@ def test_hours_and_weekdays_that_moved_are_named(moved, words):
     assert re.match(words, column.words)
 
 
+def rows_of(days, seed, start=0.0, hours=(0, 24)):
+    """Rows at even moments of so many days from a start, and a number like any other."""
+    rng = np.random.default_rng(seed)
+    first = dt.datetime(2025, 1, 6) + dt.timedelta(days=start)
+    at = [
+        first + dt.timedelta(days=int(day), hours=float(hour))
+        for day, hour in zip(
+            days * np.arange(700) / 700, rng.uniform(*hours, size=700), strict=True
+        )
+    ]
+    return pa.table({"at": at, "x": rng.normal(size=700)})
+
+
+@pytest.mark.parametrize("days", [1, 3, 35])
+def test_time_that_merely_moves_on_is_no_drift(days):
+    found = compare_rows(*encode(rows_of(35, 0), rows_of(days, 1, 100)), later=True)
+    assert found.certain == []
+    assert found.auc < 0.6
+
+
+def test_hours_that_change_are_drift_at_a_later_time_too():
+    night = rows_of(35, 1, 100, hours=(0, 6))
+    found = compare_rows(*encode(rows_of(35, 0), night), later=True)
+    assert [each.name for each in found.certain] == ["at"]
+    assert found.auc > 0.8
+
+
+def test_rows_of_dates_alone_can_be_compared_at_a_later_time():
+    tables = (
+        pa.table({"on": [dt.date(2025, 1, day) for day in days]})
+        for days in (range(1, 29), range(5, 10))
+    )
+    encoder, *rows = encode(*tables)
+    found = compare_rows(
+        encoder, *(np.repeat(each, 4, axis=0) for each in rows), later=True
+    )
+    assert found.auc == 0.5
+    assert found.columns[0].words == "moves on with time"
+
+
 def test_a_column_that_says_which_rows_were_labeled_is_a_giveaway():
     assert [each.name for each in find_giveaways(with_day("day", 100))] == ["day"]
 

@@ -39,6 +39,8 @@ LEVEL = 0.01
 GIVEAWAY = 0.9
 """Distance from which a column by itself tells labeled rows from unlabeled ones."""
 
+DAYS_OF_WEEK = 7
+
 MAX_ROWS = 5_000
 MIN_ROWS = 10
 """Rows on either side that comparing needs."""
@@ -127,10 +129,13 @@ class Drift:
         )
 
 
-def compare_rows(encoder: TableEncoder, first: Rows, second: Rows) -> Difference:
+def compare_rows(
+    encoder: TableEncoder, first: Rows, second: Rows, *, later: bool = False
+) -> Difference:
     """Compare two sets of encoded rows, each (n_rows, n_features).
 
-    Large sets are sampled.
+    Large sets are sampled. Where the second one is of a later time, what differs for that
+    reason alone is left out; see `_n_moving`.
     """
     if min(len(first), len(second)) < MIN_ROWS:
         raise InputError(
@@ -139,8 +144,17 @@ def compare_rows(encoder: TableEncoder, first: Rows, second: Rows) -> Difference
         )
     rng = np.random.default_rng(0)
     first, second = (_sample(rows, rng) for rows in (first, second))
-    columns = _compare_columns(encoder, first, second)
-    return Difference(tell_apart(first, second), columns)
+    left_out = [0 for _ in encoder.columns]
+    if later:
+        left_out = [
+            _n_moving(column, second[:, encoder.owners == at])
+            for at, column in enumerate(encoder.columns)
+        ]
+    columns = _compare_columns(encoder, first, second, left_out)
+    kept = np.concatenate(
+        [np.flatnonzero(encoder.owners == at)[n:] for at, n in enumerate(left_out)]
+    )
+    return Difference(tell_apart(first[:, kept], second[:, kept]), columns)
 
 
 def find_giveaways(model: TableModel) -> list[ColumnDifference]:
@@ -154,14 +168,16 @@ def find_giveaways(model: TableModel) -> list[ColumnDifference]:
     unlabeled = reference.X[reference.labels == UNLABELED]
     if min(len(normals), len(unlabeled)) < MIN_ROWS:
         return []
-    columns = _compare_columns(model.encoder, normals, unlabeled)
+    left_out = [0 for _ in model.encoder.columns]
+    columns = _compare_columns(model.encoder, normals, unlabeled, left_out)
     return [each for each in columns if each.certain and each.distance >= GIVEAWAY]
 
 
 def compare_table(model: TableModel, X: Rows) -> Drift:
     """Compare new rows, encoded, with those that the model was fitted on."""
     reference = model.reference
-    difference = compare_rows(model.encoder, reference.X[reference.usual], X)
+    usual = reference.X[reference.usual]
+    difference = compare_rows(model.encoder, usual, X, later=True)
     threshold = model.detector.threshold_
     called_before = float((reference.scores[reference.usual] > threshold).mean())
     called_now = float((model.detector.anomaly_score(X) > threshold).mean())
@@ -194,6 +210,8 @@ def advise(
 
 def tell_apart(first: Rows, second: Rows) -> float:
     """AUC with which trees tell held-out rows of two sets apart, 0.5 at least."""
+    if not first.shape[1]:
+        return 0.5
     X = np.concatenate([first, second])
     which = np.repeat([0, 1], [len(first), len(second)])
     trees = ExtraTreesClassifier(
@@ -204,16 +222,33 @@ def tell_apart(first: Rows, second: Rows) -> float:
     return max(0.5, float(roc_auc_score(which, belief[:, 1])))
 
 
+def _n_moving(column: Column, rows: Rows) -> int:
+    """Count the features of a column, from the first, that differ as time goes by.
+
+    The day of a date always does; its weekday, where rows span less than a week; its
+    hour, where they span less than a day.
+    """
+    if not isinstance(column, DateColumn):
+        return 0
+    days = rows[:, 0][rows[:, 0] != np.float32(column.fill)]
+    span = float(np.ptp(days)) if len(days) else 0.0
+    return 1 + (span < DAYS_OF_WEEK) + (span < 1 and column.tells_hour)
+
+
 def _compare_columns(
-    encoder: TableEncoder, first: Rows, second: Rows
+    encoder: TableEncoder, first: Rows, second: Rows, left_out: list[int]
 ) -> list[ColumnDifference]:
-    """Compare two sets of encoded rows by column, the largest difference first."""
+    """Compare two sets of encoded rows by column, the largest difference first.
+
+    Of each column, so many features are left out, from the first.
+    """
     columns = [
         _compare_column(
             column,
             first[:, encoder.owners == at],
             second[:, encoder.owners == at],
             LEVEL / len(encoder.columns),
+            left_out[at],
         )
         for at, column in enumerate(encoder.columns)
     ]
@@ -221,13 +256,16 @@ def _compare_columns(
 
 
 def _compare_column(
-    column: Column, first: Rows, second: Rows, level: float
+    column: Column, first: Rows, second: Rows, level: float, n_left_out: int
 ) -> ColumnDifference:
     """Compare the features of one column; of several, that which differs most."""
     if isinstance(column, CategoryColumn):
         return _compare_category(column, first, second, level)
-    tests = [_distance(*each) for each in zip(first.T, second.T, strict=True)]
-    most = int(np.argmax([distance for distance, _ in tests]))
+    kept = range(n_left_out, first.shape[1])
+    if not kept:
+        return ColumnDifference(column.name, 0.0, 1.0, False, "moves on with time")
+    tests = {at: _distance(first[:, at], second[:, at]) for at in kept}
+    most = max(tests, key=lambda at: tests[at][0])
     distance, p_value = tests[most]
     words = _feature_words(column, most, first[:, most], second[:, most])
     certain = p_value < level / len(tests)

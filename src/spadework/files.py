@@ -30,6 +30,12 @@ def check_place(path: Path, *, force: bool) -> None:
     refuse_to_replace(path, force=force)
 
 
+def check_ending(path: Path, *endings: str) -> None:
+    """Refuse a file whose name says that it holds something else."""
+    if path.suffix.lower() not in endings:
+        raise DataError(f"{path} must end in {' or '.join(endings)}")
+
+
 def refuse_to_replace(path: Path, *, force: bool) -> None:
     """Refuse to write over a file, unless that is wanted, and over what is no file."""
     if path.exists() and not path.is_file():

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from spadework.errors import DataError, InputError
 from spadework.files import STDOUT, open_new
 from spadework.lost_columns import LostColumn, warn_of_lost
 from spadework.progress import progress
-from spadework.table_model import ANOMALY, SCORE, TableModel
+from spadework.table_model import ANOMALY, SCORE, TableModel, name_rows
 from spadework.tables.reading import open_table
 from spadework.tables.values import count_empty_end
 
@@ -141,6 +141,44 @@ def find_top(
             rows, scores, numbers = both.take(order), scores[order], numbers[order]
     _refuse_no_rows(n_rows)
     return numbers, rows
+
+
+def find_named(
+    model: TableModel, source: Any, names: Sequence[str], *, query: str | None = None
+) -> tuple[NDArray[np.int64], pa.Table]:
+    """Find the rows whose key is one of these names, in their order in the table.
+
+    Returns what `find_top` does.
+    """
+    if len(model.keys) != 1:
+        raise InputError(
+            f"rows are found by one key column, and the model has "
+            f"{', '.join(model.keys) or 'none'}; name rows by their numbers"
+        )
+    wanted = {f"{model.keys[0]} {name}": name for name in names}
+    missed, n_rows = set(wanted), 0
+    numbers: list[int] = []
+    parts: list[pa.Table] = []
+    with open_table(source, query=query, types=model.types, columns=model.columns) as (
+        _,
+        batches,
+    ):
+        for batch in batches:
+            model.refuse_without_keys(batch.schema.names)
+            table = pa.Table.from_batches([batch])
+            titles = name_rows(table, model.keys)
+            found = [place for place, title in enumerate(titles) if title in wanted]
+            missed.difference_update(titles)
+            numbers += [n_rows + place for place in found]
+            parts.append(table.take(pa.array(found, pa.int64())))
+            n_rows += batch.num_rows
+    _refuse_no_rows(n_rows)
+    if missed:
+        raise InputError(
+            f"no row of {n_rows:,} has {model.keys[0]} "
+            f"{', '.join(name for title, name in wanted.items() if title in missed)}"
+        )
+    return np.array(numbers, dtype=np.int64), pa.concat_tables(parts)
 
 
 def _refuse_no_rows(n_rows: int) -> None:

@@ -82,6 +82,27 @@ def test_rows_without_their_keys_are_not_explained(folder):
     assert "lacks the key columns id" in done.stderr
 
 
+def test_rows_are_explained_by_their_keys(folder):
+    by_number = run("explain", "model", "old.csv", "--row", "17", cwd=folder).stdout
+    key = (folder / "old.csv").read_text().splitlines()[18].split(",")[0]
+    explain = ("explain", "model", "old.csv", "--key-value")
+    assert run(*explain, key, cwd=folder).stdout == by_number
+    said = run(*explain, "nobody", cwd=folder, code=1).stderr
+    assert "no row of 6,000 has id nobody" in said
+    both = run(*explain, key, "--row", "17", cwd=folder, code=1).stderr
+    assert "not both" in both
+
+
+@pytest.mark.parametrize(
+    ("verb", "out", "ending"),
+    [("report", "r.pdf", ".html"), ("export", "m.bin", ".onnx")],
+)
+def test_a_file_is_not_given_the_name_of_another_kind(folder, verb, out, ending):
+    said = run(verb, "model", "old.csv", "-o", out, cwd=folder, code=1).stderr
+    assert f"{out} must end in {ending}" in said
+    assert not (folder / out).exists()
+
+
 def test_held_out_labels_that_fit_did_not_know_are_refused_with_a_way_out(folder):
     text = (folder / "new.csv").read_text().replace("fraud", "scam")
     (folder / "scam.csv").write_text(text)

@@ -81,6 +81,14 @@ def ranked_rows(model, table):
     return np.argsort(-scores, kind="stable")
 
 
+def test_columns_that_say_nothing_of_the_rows_are_named_before_all_else(model):
+    page = build_page(make_content(model, made_table(300, 2, kind=("app", "till"))))
+    head, _ = page.split('<section id="scores">')
+    assert "Column kind has values that training had not in all 300 rows" in head
+    usual = build_page(make_content(model, made_table(300, 2)))
+    assert "training had not" not in usual
+
+
 def test_the_top_rows_are_those_with_the_highest_scores_without_a_label(
     model, table, content
 ):

@@ -14,6 +14,7 @@ from spadework.cli.models import (
     load_model,
     source_of,
 )
+from spadework.errors import InputError
 
 
 def explain(
@@ -24,25 +25,33 @@ def explain(
         list[int] | None,
         typer.Option(help="Explain this row instead, counted from 0; repeatable."),
     ] = None,
+    key_value: Annotated[
+        list[str] | None,
+        typer.Option(help="Explain the row with this key instead; repeatable."),
+    ] = None,
     query: Query = None,
     as_json: Json = False,
 ) -> None:
     """Say which columns make rows anomalous, and which labeled rows are near."""
     from spadework.explain import explain_rows
-    from spadework.scoring import find_top
+    from spadework.scoring import find_named, find_top
     from spadework.table_model import name_rows
     from spadework.tables.reading import read_rows
 
     fitted, source = load_model(model, sources), source_of(sources)
+    if row and key_value:
+        raise InputError("give rows by --row or by --key-value, not both")
     if row:
-        numbers, rows = (
-            row,
-            read_rows(
-                source, row, query=query, types=fitted.types, columns=fitted.columns
-            ),
+        rows = read_rows(
+            source, row, query=query, types=fitted.types, columns=fitted.columns
         )
+        numbers = row
     else:
-        found, rows = find_top(fitted, source, top, query=query)
+        found, rows = (
+            find_named(fitted, source, key_value, query=query)
+            if key_value
+            else find_top(fitted, source, top, query=query)
+        )
         numbers = found.tolist()
     fitted.refuse_without_keys(rows.column_names)
     explained = explain_rows(fitted, rows)

@@ -20,7 +20,7 @@ from spadework.cli.models import (
     source_of,
 )
 from spadework.cli.pictures import export_pictures, refuse_options
-from spadework.files import check_place
+from spadework.files import check_ending, check_place
 
 
 def export(
@@ -34,8 +34,9 @@ def export(
 ) -> None:
     """Write a model as ONNX, after checking that it scores these rows the same."""
     hush(quiet)
-    check_place(out, force=force)
     refuse_inputs(out, model, sources)
+    check_ending(out, ".onnx")
+    check_place(out, force=force)
     fitted = load_any(model)
     from spadework.export import export_onnx
     from spadework.table_model import TableModel

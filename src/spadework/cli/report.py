@@ -23,7 +23,7 @@ from spadework.cli.models import (
 )
 from spadework.cli.pictures import refuse_options, report_pictures
 from spadework.errors import LabelError
-from spadework.files import check_place
+from spadework.files import check_ending, check_place
 
 
 def report(
@@ -44,8 +44,9 @@ def report(
 ) -> None:
     """Write a report: labels, mismatch, scores, trust, top anomalies with reasons."""
     hush(quiet)
-    check_place(out, force=force)
     refuse_inputs(out, model, [*sources, *(held_out or ())])
+    check_ending(out, ".html", ".htm")
+    check_place(out, force=force)
     fitted = load_any(model)
     from spadework.table_model import TableModel
 

@@ -50,6 +50,7 @@ def make_content(
         "census": _census(model),
         "setting": model.detector.setting_,
         "trust": describe_trust(model.detector.trust_),
+        "lost": [str(each) for each in model.find_lost(table)],
         "mismatch": _mismatch(model),
         "scores": _histogram(model, scores),
         "one_class": describe_one_class(model),
