@@ -15,6 +15,7 @@ from spadework.differences import (
     compare_rows,
     compare_table,
     find_giveaways,
+    leave_itself_out,
     tell_apart,
 )
 from spadework.errors import InputError
@@ -152,6 +153,19 @@ def test_hours_and_weekdays_that_moved_are_named(moved, words):
     (column,) = found.certain
     assert column.name == "at"
     assert re.match(words, column.words)
+
+
+def test_a_column_of_many_values_does_not_differ_because_some_are_new():
+    rng = np.random.default_rng(0)
+    first, second = (
+        pa.table({"who": [f"u{i}" for i in rng.integers(0, 900, 2_000)]})
+        for _ in range(2)
+    )
+    encoder, known, new = encode(first, second)
+    before = compare_rows(encoder, known, new)
+    after = compare_rows(encoder, leave_itself_out(encoder, known, 2_000), new)
+    assert before.auc > 0.6
+    assert after.auc < 0.55
 
 
 def rows_of(days, seed, start=0.0, hours=(0, 24)):

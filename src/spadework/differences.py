@@ -176,7 +176,7 @@ def find_giveaways(model: TableModel) -> list[ColumnDifference]:
 def compare_table(model: TableModel, X: Rows) -> Drift:
     """Compare new rows, encoded, with those that the model was fitted on."""
     reference = model.reference
-    usual = reference.X[reference.usual]
+    usual = leave_itself_out(model.encoder, reference.X[reference.usual], model.n_rows)
     difference = compare_rows(model.encoder, usual, X, later=True)
     threshold = model.detector.threshold_
     called_before = float((reference.scores[reference.usual] > threshold).mean())
@@ -189,6 +189,27 @@ def compare_table(model: TableModel, X: Rows) -> Drift:
         len(X),
         advise(difference.auc, called_before, called_now, n_before, len(X)),
     )
+
+
+def leave_itself_out(encoder: TableEncoder, rows: Rows, n_rows: int) -> Rows:
+    """Let a training row not count among the rows that say how common its value is.
+
+    New rows do not count there either: of a column with many values, most training rows
+    would seem to have more common ones.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_remembered, n_features)
+    n_rows : int
+        Training rows that values were counted in.
+    """
+    rows = rows.copy()
+    for at, column in enumerate(encoder.columns):
+        if isinstance(column, CategoryColumn) and column.tells_rarity:
+            last = np.flatnonzero(encoder.owners == at)[-1]
+            counts = np.round(np.exp(rows[:, last].astype(np.float64)) * n_rows)
+            rows[:, last] = np.log(np.maximum(counts - 1, 1) / n_rows)
+    return rows
 
 
 def advise(

@@ -16,8 +16,8 @@ from spadework.tables.values import Values, pc, to_text
 class CategoryColumn:
     """A category: one feature for each common value, and one for how common it is.
 
-    A value that was not seen in training has none of the common values and is the
-    rarest. Missing is a value like any other.
+    A value that was not seen in training has none of the common values and is as rare as
+    one that was seen once. Missing is a value like any other.
 
     Attributes
     ----------

@@ -248,7 +248,8 @@ def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> Categ
     n_common = len(order)
     if n_common > MAX_COMMON:
         n_common = min(MAX_COMMON, int((shares >= COMMON_SHARE).sum()))
-    log_shares = np.log(np.append(shares, 0.5 / len(array))).astype(np.float32)
+    # New to the model is as rare as what was there once: of many values, most rows are.
+    log_shares = np.log(np.append(shares, 1 / len(array))).astype(np.float32)
     texts = tuple(values[i] for i in order)
     return CategoryColumn(name, texts, log_shares, n_common, missing)
 

@@ -195,9 +195,9 @@ CHOICES = (
         "0.002 on the public tables and 0.010 on all thirty (seeds 0 and 1); AUC stayed. "
         "On the cells below it was measured once, and again after scores had been "
         "brought back to their levels, since probabilities had come true less. Scores "
-        "above those of all unlabeled rows were lifted in part only, which a review found "
-        "on made data: mended, and measured again. The default without its other parts, "
-        "constants, and the network were not; photos are not lifted.",
+        "above those of all unlabeled rows were lifted in part only, which a review "
+        "found on made data: mended, and measured again. The default without its other "
+        "parts, constants, and the network were not; photos are not lifted.",
     ),
     Choice(
         "“SPADE, network”",
