@@ -261,7 +261,10 @@ def test_nothing_is_overwritten_unless_forced(command, refused, tmp_path):
     (heat / "mine.png").touch()
     said = refused("score", "model", "new_parts", "--top", 1, "--heat-maps", heat)
     assert "--force" in said
-    assert "--force" in refused("report", "model", "new_parts", "-o", out)
+    page = tmp_path / "report.html"
+    page.write_text("mine")
+    assert "--force" in refused("report", "model", "new_parts", "-o", page)
+    assert page.read_text() == "mine"
     assert "--force" in refused("fit", "parts", "-o", "model")
     command("score", "model", "new_parts", "-o", out, "--force")
     assert len(read_scores(out)) == 20
