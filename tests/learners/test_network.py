@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 from conftest import in_setting, mismatch_data
 from spadework import SPADE, NetworkLearner
 from spadework.core.neighbours import NearestNeighbours
-from spadework.core.trust import READINGS
+from spadework.core.trust import AGREED, READINGS
 from spadework.errors import InputError
 from spadework.learners.blend import BlendedModel
 from spadework.learners.directions import ScaledScorer
@@ -72,7 +72,7 @@ def test_a_model_without_networks_is_refused(fitted):
 @pytest.mark.parametrize(
     ("setting", "readings"),
     [
-        ("PNU", set(READINGS)),
+        ("PNU", set(READINGS) - {AGREED}),
         ("PU", {"as_normal", "pseudo", "one_class"}),
         ("NU", {"as_suspect", "pseudo", "one_class", "unlike_normal"}),
     ],

@@ -321,6 +321,7 @@ _PARTS = [
                 "without one-class scores of labeled normals",
                 {"drop": "unlike_normal"},
             ),
+            ("no_agreed", "without learning what readings agree on", {"drop": "agreed"}),
             ("no_linear", "without linear models beside trees", {"without": "linear"}),
             ("no_boosted", "without boosted trees beside trees", {"without": "boosted"}),
             ("no_whole", "without trees to the last row", {"without": "whole"}),

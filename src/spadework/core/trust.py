@@ -2,7 +2,9 @@
 
 Unlabeled rows can be read in six ways: left out, taken for normal, taken for suspects,
 pseudo-labeled by the consensus of one-class classifiers, scored by these as they are, or
-scored by a one-class classifier of labeled normals alone. `weighing` weighs them.
+scored by a one-class classifier of labeled normals alone. Where no
+anomaly is labeled that could judge pseudo-labels, rows are read another way instead: for
+what the other readings agree on. `weighing` weighs them.
 """
 
 from collections.abc import Mapping
@@ -13,8 +15,9 @@ import numpy as np
 
 LABELS, AS_NORMAL, AS_SUSPECT = "labels", "as_normal", "as_suspect"
 PSEUDO, ONE_CLASS, UNLIKE_NORMAL = "pseudo", "one_class", "unlike_normal"
-LEARNT = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO)
-READINGS = (*LEARNT, ONE_CLASS, UNLIKE_NORMAL)
+AGREED = "agreed"
+LEARNT = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, AGREED)
+READINGS = (LABELS, AS_NORMAL, AS_SUSPECT, PSEUDO, ONE_CLASS, UNLIKE_NORMAL, AGREED)
 
 FULL_AGREEMENT = 0.75
 """AUC at which the other readings find odd rows anomalous enough for pseudo-labels to
@@ -47,9 +50,9 @@ class Trust:
     weights : dict of float
         By reading: "labels" (unlabeled rows left out), "as_normal" (taken for
         normal), "as_suspect" (set against labeled normals), "pseudo"
-        (pseudo-labeled), "one_class" (one-class scores alone) and "unlike_normal" (those
-        of labeled normals alone). They sum to one; 0 is the weight of readings that the
-        model does without.
+        (pseudo-labeled), "one_class" (one-class scores alone), "unlike_normal" (those
+        of labeled normals alone) and "agreed" (for what the others agree on). They sum to
+        one; 0 is the weight of readings that the model does without.
     evidence : dict of Evidence
     agreement : float or None
         AUC with which the other readings tell odd rows from the rest of the unlabeled
@@ -72,6 +75,11 @@ class Trust:
         }
         return replace(self, weights=as_shares(counted))
 
+    def joined_by(self, name: str, weight: float, evidence: Evidence) -> "Trust":
+        """Let one more reading count so much, where all others together count 1."""
+        weights = as_shares(self.weights | {name: weight})
+        return replace(self, weights=weights, evidence=self.evidence | {name: evidence})
+
     def __str__(self) -> str:
         """One honest sentence on the pseudo-labels, and the weights."""
         parts = ", ".join(f"{name} {value:.2f}" for name, value in self.weights.items())
@@ -80,6 +88,12 @@ class Trust:
     @property
     def verdict(self) -> str:
         """One honest sentence on the pseudo-labels."""
+        if PSEUDO not in self.weights and AGREED in self.weights:
+            return (
+                f"pseudo-labels of one-class models not used, as no labeled anomaly can "
+                f"judge them; what other readings agree on is learnt at weight "
+                f"{self.weights[AGREED]:.2f}"
+            )
         if PSEUDO not in self.weights:
             return "no pseudo-labels: every row was labeled, or they were not asked for"
         weight = self.weights[PSEUDO]

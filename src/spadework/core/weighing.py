@@ -55,6 +55,9 @@ LEAST_SURE, MOST_SURE = 0.5, 4.0
 """Weight, at least and at most, of setting unlabeled rows against labeled normals; it is
 1 where the two are told apart by one standard error."""
 
+AGREED_SHARE = 0.5
+"""Weight of learning what readings agree on, where these weigh 1 together."""
+
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest scores."""
 
@@ -86,7 +89,7 @@ def weigh_readings(
         safer. Trees learn by heart how rows were chosen for labeling; a penalised linear
         model does not, and is judged by the labeled anomalies alone.
     """
-    evidence = {name: _evidence(each, labels, name) for name, each in scores.items()}
+    evidence = {name: find_evidence(each, labels, name) for name, each in scores.items()}
     riskiness = _riskiness(evidence)
     learners = {name: scores[name] for name in scores if name not in BY_CONSENSUS}
     believed = _believe_learners(
@@ -220,7 +223,7 @@ def _ranks(scores: Floats, reference: Floats) -> Floats:
     return (below + not_above) / (2 * len(reference))
 
 
-def _evidence(scores: Floats, labels: Labels, name: str) -> Evidence:
+def find_evidence(scores: Floats, labels: Labels, name: str) -> Evidence:
     """Judge a reading by its held-out scores."""
     anomalies, normals, unlabeled = (
         scores[labels == kind] for kind in (ANOMALY, NORMAL, UNLABELED)

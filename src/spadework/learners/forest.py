@@ -1,12 +1,13 @@
-"""The forest learner: six readings of the unlabeled rows, blended by trust.
+"""The forest learner: readings of the unlabeled rows, blended by trust.
 
 Pseudo-labels come once, by consensus of one-class classifiers. They are one of six
 ways to read the unlabeled rows; each but those that are one-class scores is learnt by
-trees of its own, which are judged on rows they have not drawn. The number of draws per
-tree is capped, so time grows with the rows only as far as reading them. Where trees have
-few rows to draw, a linear model and boosted trees stand beside them, and trees to the
-last row do where these rank labeled anomalies better. Distances to the nearest rows
-stand beside one-class scores.
+trees of its own, which are judged on rows they have not drawn. Where no anomaly is
+labeled, trees learn what the other readings agree on instead of pseudo-labels. The
+number of draws per tree is capped, so time grows with the rows only as far as reading
+them. Where trees have few rows to draw, a linear model and boosted trees stand beside
+them, and trees to the last row do where these rank labeled anomalies better. Distances
+to the nearest rows stand beside one-class scores.
 """
 
 from collections.abc import Sequence
@@ -23,15 +24,19 @@ from spadework.core.pseudo_labels import (
 )
 from spadework.core.trees import MAX_DEPTH
 from spadework.core.trust import (
+    AGREED,
     AS_NORMAL,
     AS_SUSPECT,
     LABELS,
     ONE_CLASS,
+    PSEUDO,
     READINGS,
     Trust,
 )
+from spadework.core.weighing import AGREED_SHARE, find_evidence
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.agreeing import agree
 from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
     NEIGHBOURS_SHARE,
@@ -76,9 +81,11 @@ class ForestLearner(BaseEstimator):
     readings : sequence of str, optional
         Which of "labels" (unlabeled rows left out), "as_normal", "as_suspect" (set
         against labeled normals), "pseudo" (pseudo-labeled), "one_class" (one-class
-        scores as they are) and "unlike_normal" (those of labeled normals alone) to use;
-        by default all that the labels allow. One of the first four must be there. Where
-        a class has no labels, "labels" takes unlabeled rows for that class.
+        scores as they are), "unlike_normal" (those of labeled normals alone) and "agreed"
+        (for what the others agree on) to use; by default all that the labels allow. One
+        of the first four must be there. Where a class has no labels, "labels" takes
+        unlabeled rows for that class. Where no anomaly is labeled, "agreed" takes the
+        place of "pseudo".
     judge : bool
         Weigh readings by what held-out labels say about them; otherwise all count
         the same.
@@ -193,6 +200,13 @@ class ForestLearner(BaseEstimator):
                 # Of unlabeled rows taken for normal, they share with all other models.
                 place = 0 if name == AS_NORMAL else len(beside[name])
                 beside[name].insert(place, Companion(share, whole))
+        if self._may_agree(labels):
+            targets = agree(grown, beside, trust.weights, labels, judged, scaler)
+            if agreed := self._possible(labels, targets).get(PSEUDO):
+                grown |= self._grow_all(X, {AGREED: agreed}, judged, rng, verbose=verbose)
+                n_trees += self._n_trees(agreed)
+                evidence = find_evidence(grown[AGREED].held_out, labels[judged], AGREED)
+                trust = trust.joined_by(AGREED, AGREED_SHARE, evidence)
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(
             grown, beside, trust, labels[judged], scaler, lift=self.lift
@@ -229,10 +243,7 @@ class ForestLearner(BaseEstimator):
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=stand_in
         )
-        alphas = {ANOMALY: self.anomaly_weight, NORMAL: self.normal_weight}
-        possible = make_readings(
-            labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=self.min_samples_leaf
-        )
+        possible = self._possible(labels, targets)
         stands_in = LABELS not in possible and self._wants(LABELS)
         chosen = {
             name: reading
@@ -245,7 +256,24 @@ class ForestLearner(BaseEstimator):
                 f"{', '.join(possible) or 'none'}; wanted {self.readings}. Label rows of "
                 f"both classes, or set readings=None and stand_in=True"
             )
+        if self._may_agree(labels):
+            chosen.pop(PSEUDO, None)
         return chosen
+
+    def _possible(
+        self, labels: NDArray[np.int8], targets: NDArray[np.int8]
+    ) -> dict[str, Reading]:
+        """Return the readings that the labels, and targets of unlabeled rows, allow."""
+        alphas = {ANOMALY: self.anomaly_weight, NORMAL: self.normal_weight}
+        return make_readings(
+            labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=self.min_samples_leaf
+        )
+
+    def _may_agree(self, labels: NDArray[np.int8]) -> bool:
+        """Tell whether trees learn what readings agree on instead of pseudo-labels."""
+        unjudged = (labels == UNLABELED).any() and not (labels == ANOMALY).any()
+        others = self._wants(AS_SUSPECT) or self._wants(LABELS)
+        return bool(self.judge and self._wants(AGREED) and unjudged and others)
 
     def _wants(self, reading: str) -> bool:
         """Tell whether a reading is to be used."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from spadework.core.trust import (
+    AGREED,
     AS_NORMAL,
     AS_SUSPECT,
     LABELS,
@@ -19,6 +20,7 @@ MEANINGS = {
     PSEUDO: "labeled by consensus of one-class classifiers",
     ONE_CLASS: "scored by the one-class classifiers",
     UNLIKE_NORMAL: "scored by how unlike labeled normals they are",
+    AGREED: "taken for what the other readings agree on",
     "patches": "scored by how unlike those of normal pictures their patches are",
 }
 """What unlabeled rows or pictures are to each reading."""

@@ -1,0 +1,81 @@
+"""A second round: learn what the readings of the first one agree on.
+
+Where no anomaly is labeled, nothing can judge what one-class classifiers teach. So the
+other readings label the unlabeled rows anew, as Algorithm 1 of the paper does from epoch
+to epoch: rows that they would call together are taken for anomalous, most others for
+normal. Trees that learn from these see what sets apart the rows that several readings
+find odd, each of which has whims of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.core.matching import decide_threshold, tail_threshold
+from spadework.core.pseudo_labels import BOUND
+from spadework.core.scaling import PrincipalScaler
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.blend import blend_held_out, blend_readings
+from spadework.learners.companions import Companion, side_by_side
+from spadework.learners.contract import Floats, GrownReading, Scaler
+
+NORMAL_SHARE = 0.8
+"""Share of the unlabeled rows, of those that readings rank lowest, taken for normal."""
+
+
+def agree(
+    grown: Mapping[str, GrownReading],
+    beside: Mapping[str, Sequence[Companion]],
+    weights: Mapping[str, float],
+    labels: NDArray[np.int8],
+    judged: NDArray[np.intp],
+    scaler: Scaler | PrincipalScaler,
+) -> NDArray[np.int8]:
+    """Label unlabeled rows by what readings agree on.
+
+    Parameters
+    ----------
+    weights : mapping of float
+        How far each reading is believed.
+    labels : ndarray of shape (n_samples,)
+    judged : ndarray of shape (n_judged,)
+        Positions of the rows that readings have scored.
+
+    Returns
+    -------
+    ndarray of shape (n_unlabeled,), values 1, 0 and -1
+    """
+    every, shares = side_by_side(grown, beside, weights)
+    model = blend_readings(every, shares.values(), labels[judged], scaler)
+    scores = np.full(len(labels), np.nan)
+    scores[judged] = blend_held_out(model, every)
+    return take_for(scores, labels)
+
+
+def take_for(scores: Floats, labels: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Take unlabeled rows that would be called for anomalous, most others for normal.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        NaN for rows that were not scored, which are taken for nothing.
+    labels : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> labels = np.array([0] * 20 + [-1] * 20, dtype=np.int8)
+    >>> scores = np.concatenate([np.arange(20.0), np.arange(1, 41, 2)])
+    >>> take_for(scores, labels)
+    array([ 0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0, -1,
+           -1,  1,  1], dtype=int8)
+    """
+    unlabeled = scores[labels == UNLABELED]
+    scored = unlabeled[~np.isnan(unlabeled)]
+    called = int((scored > decide_threshold(scores, labels)).sum())
+    n_above = int(np.clip(called, 1, max(1, BOUND * len(scored))))
+    n_below = max(1, int(NORMAL_SHARE * len(scored)))
+    targets = np.full(len(unlabeled), UNLABELED, dtype=np.int8)
+    targets[unlabeled < tail_threshold(scored, n_below, tail="lower")] = NORMAL
+    targets[unlabeled > tail_threshold(scored, n_above, tail="upper")] = ANOMALY
+    return targets

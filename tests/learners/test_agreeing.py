@@ -1,0 +1,102 @@
+"""Where no anomaly is labeled, trees learn what the other readings agree on."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import in_setting
+from spadework import SPADE, ForestLearner
+from spadework.core.trust import AGREED, PSEUDO, READINGS
+from spadework.core.weighing import AGREED_SHARE
+from spadework.learners.agreeing import NORMAL_SHARE, agree, take_for
+from spadework.learners.contract import GrownReading
+
+SCORES = st.lists(st.floats(-9, 9), min_size=2, max_size=60)
+
+
+def labels_of(n_normals, n_unlabeled):
+    return np.repeat(np.array([0, -1], np.int8), [n_normals, n_unlabeled])
+
+
+@given(SCORES, SCORES)
+def test_no_row_taken_for_normal_scores_above_one_taken_for_anomalous(normals, unlabeled):
+    scores = np.array(normals + unlabeled)
+    labels = labels_of(len(normals), len(unlabeled))
+    targets = take_for(scores, labels)
+    low, high = (np.array(unlabeled)[targets == target] for target in (0, 1))
+    assert not len(low) or not len(high) or low.max() < high.min()
+
+
+@given(st.integers(0, 100), st.integers(10, 300), st.floats(-3, 3))
+def test_at_most_a_tenth_is_taken_for_anomalous_and_four_fifths_for_normal(
+    seed, n_unlabeled, shift
+):
+    rng = np.random.default_rng(seed)
+    scores = np.r_[rng.normal(size=30), rng.normal(shift, 1, n_unlabeled)]
+    targets = take_for(scores, labels_of(30, n_unlabeled))
+    assert 1 <= (targets == 1).sum() <= max(1, n_unlabeled / 10)
+    assert (targets == 0).sum() == int(NORMAL_SHARE * n_unlabeled)
+
+
+def test_fewer_are_taken_for_anomalous_where_few_do_not_score_like_labeled_normals():
+    scores = np.r_[np.linspace(0, 1, 100), np.linspace(0, 0.9, 197), 5, 6, 7]
+    targets = take_for(scores, labels_of(100, 200))
+    assert np.flatnonzero(targets == 1).tolist() == [197, 198, 199]
+
+
+def test_rows_that_no_reading_has_scored_are_taken_for_nothing():
+    scores = np.r_[np.arange(20.0), np.arange(40.0)]
+    scores[[20, 59]] = np.nan
+    targets = take_for(scores, labels_of(20, 40))
+    assert targets[[0, 39]].tolist() == [-1, -1]
+    assert targets[[1, 38]].tolist() == [0, 1]
+
+
+def test_readings_count_as_far_as_they_are_believed():
+    labels = labels_of(20, 100)
+    judged = np.arange(len(labels))
+    grown = {
+        "as_suspect": GrownReading(None, np.arange(120.0)),
+        "one_class": GrownReading(None, -np.arange(120.0)),
+    }
+    weights = {"as_suspect": 0.8, "one_class": 0.2}
+    targets = agree(grown, {}, weights, labels, judged, None)
+    assert targets[[0, -1]].tolist() == [0, 1]
+
+
+def test_a_table_whose_rows_are_all_scored_alike_is_fitted_without_agreement():
+    X = np.repeat(np.eye(2), 30, axis=0)
+    y = np.tile([0, -1, -1], 20)
+    detector = SPADE(random_state=0).fit(X, y)
+    assert np.isfinite(detector.anomaly_score(X)).all()
+
+
+def test_what_readings_agree_on_takes_the_place_of_pseudo_labels_in_nu(table):
+    X, y, _ = table
+    trust = SPADE(random_state=0).fit(X, in_setting(y, "NU")).trust_
+    assert trust.weights[AGREED] == pytest.approx(AGREED_SHARE / (1 + AGREED_SHARE))
+    assert PSEUDO not in trust.weights
+    assert f"at weight {trust.weights[AGREED]:.2f}" in trust.verdict
+
+
+@pytest.mark.parametrize("setting", ["PNU", "PU", "PN"])
+def test_where_anomalies_are_labeled_nothing_is_learnt_from_agreement(table, setting):
+    X, y, _ = table
+    trust = SPADE(random_state=0).fit(X, in_setting(y, setting)).trust_
+    assert AGREED not in trust.weights
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ForestLearner(readings=[name for name in READINGS if name != AGREED]),
+        ForestLearner(judge=False),
+    ],
+    ids=["not wanted", "not judged"],
+)
+def test_without_it_pseudo_labels_are_learnt_in_nu(table, learner):
+    X, y, _ = table
+    trust = SPADE(random_state=0, learner=learner).fit(X, in_setting(y, "NU")).trust_
+    assert trust.weights[PSEUDO] > 0
+    assert AGREED not in trust.weights
