@@ -40,6 +40,7 @@ from spadework.learners import (
     boosted,
     companions,
     forest,
+    grower,
     growing,
     linear,
     oddness,
@@ -94,8 +95,8 @@ def moved_constants() -> Iterator[Moved]:
             (growing, "MANY_COLUMNS"),
             (growing, "RANDOM_TREES"),
             (forest, "MAX_DRAWS"),
-            (forest, "MIN_TREES"),
-            (forest, "MAX_TREES"),
+            (grower, "MIN_TREES"),
+            (grower, "MAX_TREES"),
             (readings, "JUDGED_ROWS"),
             (companions, "MOST"),
             (companions, "FEW_DRAWS"),
@@ -110,7 +111,7 @@ def moved_constants() -> Iterator[Moved]:
             (companions, "MANY_PUT_RIGHT"),
             (weighing, "ODDEST"),
             (forest, "MUCH"),
-            (forest, "MAX_WHOLE_TREES"),
+            (grower, "MAX_WHOLE_TREES"),
             (oddness, "MIN_NORMALS"),
             (forest, "NEIGHBOURS_SHARE"),
             (oddness, "N_POINTS"),
@@ -125,7 +126,7 @@ def moved_constants() -> Iterator[Moved]:
             (linear, "PURE_PENALTY"),
             (linear, "MIXED_PENALTY"),
             (linear, "MAX_SEEN"),
-            (forest, "DRAW_BUDGET"),
+            (grower, "DRAW_BUDGET"),
         ):
             value = getattr(module, name)
             yield Moved(module.__name__, name, type(value)(factor * value))

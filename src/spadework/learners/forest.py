@@ -48,7 +48,7 @@ from spadework.learners.companions import (
     share_of_whole,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
-from spadework.learners.growing import grow_trees, grow_whole_trees
+from spadework.learners.grower import Grower
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.readings import (
     MAX_DRAWS,
@@ -58,15 +58,6 @@ from spadework.learners.readings import (
     make_readings,
 )
 from spadework.parameters import check_positive_integer, check_weight
-from spadework.progress import progress
-
-DRAW_BUDGET = 1 << 19
-"""Draws of all trees of a reading, which sets how many trees there are by default."""
-
-MIN_TREES, MAX_TREES = 64, 100
-
-MAX_WHOLE_TREES = 300
-"""Trees to the last row: each says yes or no, so more of them are needed."""
 
 MUCH = 0.05
 """Weight of a reading from which boosted trees, and trees to the last row, are worth
@@ -165,7 +156,8 @@ class ForestLearner(BaseEstimator):
             fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
         readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
         judged = judged_rows(labels, rng)
-        grown = self._grow_all(X, readings, judged, rng, verbose=verbose)
+        trees = Grower(X, judged, rng, self.n_trees, self.max_depth, verbose)
+        grown = trees.grow(readings)
         beside: dict[str, list[Companion]] = {name: [] for name in grown}
         if self.linear:
             linear = fit_companions(X, labels, readings, scaler, judged, rng)
@@ -182,7 +174,6 @@ class ForestLearner(BaseEstimator):
                     beside[name] = [Companion(NEIGHBOURS_SHARE, distances[name])]
         joined = join_all(grown, beside, labels[judged], scaler)
         trust = self._weigh(joined, labels[judged], oddness)
-        n_trees = sum(map(self._n_trees, readings.values()))
         for name in (LABELS, AS_NORMAL):
             if self.boosted and trust.weights.get(name, 0.0) >= MUCH:
                 boosted = boost_companion(X, labels, readings[name], judged, rng)
@@ -192,8 +183,7 @@ class ForestLearner(BaseEstimator):
             for name, reading in readings.items():
                 if trust.weights[name] < MUCH:
                     continue
-                whole = self._grow_whole(X, reading, judged, rng, verbose=verbose)
-                n_trees += self._n_whole_trees(reading)
+                whole = trees.grow_whole(reading)
                 share = share_of_whole(
                     name, reading, grown[name], whole, labels[judged], trust.riskiness
                 )
@@ -203,8 +193,7 @@ class ForestLearner(BaseEstimator):
         if self._may_agree(labels):
             targets = agree(grown, beside, trust.weights, labels, judged, scaler)
             if agreed := self._possible(labels, targets).get(PSEUDO):
-                grown |= self._grow_all(X, {AGREED: agreed}, judged, rng, verbose=verbose)
-                n_trees += self._n_trees(agreed)
+                grown |= trees.grow({AGREED: agreed})
                 evidence = find_evidence(grown[AGREED].held_out, labels[judged], AGREED)
                 trust = trust.joined_by(AGREED, AGREED_SHARE, evidence)
         scores = np.full(len(X), np.nan)
@@ -214,7 +203,7 @@ class ForestLearner(BaseEstimator):
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,
-            "n_trees": n_trees,
+            "n_trees": trees.n_grown,
         }
         return Learnt(model, fitted, pseudo, scores, [counts], trust)
 
@@ -278,54 +267,6 @@ class ForestLearner(BaseEstimator):
     def _wants(self, reading: str) -> bool:
         """Tell whether a reading is to be used."""
         return self.readings is None or reading in self.readings
-
-    def _grow_all(
-        self,
-        X: NDArray[np.float32],
-        readings: dict[str, Reading],
-        judged: NDArray[np.intp],
-        rng: np.random.Generator,
-        *,
-        verbose: bool,
-    ) -> dict[str, GrownReading]:
-        """Grow the trees of every reading."""
-        n_trees = {name: self._n_trees(reading) for name, reading in readings.items()}
-        with progress("growing trees", sum(n_trees.values()), verbose=verbose) as advance:
-            return {
-                name: grow_trees(
-                    X, reading, n_trees[name], self.max_depth, judged, rng, advance
-                )
-                for name, reading in readings.items()
-            }
-
-    def _grow_whole(
-        self,
-        X: NDArray[np.float32],
-        reading: Reading,
-        judged: NDArray[np.intp],
-        rng: np.random.Generator,
-        *,
-        verbose: bool,
-    ) -> GrownReading:
-        """Grow trees to the last row."""
-        n_trees = self._n_whole_trees(reading)
-        about = "growing trees to the last row"
-        with progress(about, n_trees, verbose=verbose) as advance:
-            return grow_whole_trees(X, reading, n_trees, judged, rng, advance)
-
-    def _n_trees(self, reading: Reading) -> int:
-        """Trees of a reading."""
-        return self._allowed(reading.n_draws, MAX_TREES)
-
-    def _n_whole_trees(self, reading: Reading) -> int:
-        """Trees to the last row beside a reading."""
-        n_draws = reading.whole.n_draws + reading.anomalous.n_draws
-        return self._allowed(n_draws, MAX_WHOLE_TREES)
-
-    def _allowed(self, n_draws: int, most: int) -> int:
-        """Trees of so many draws that the budget allows."""
-        allowed = np.clip(DRAW_BUDGET // n_draws, MIN_TREES, most)
-        return self.n_trees or int(allowed)
 
     def _weigh(
         self,
