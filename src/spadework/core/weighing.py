@@ -56,7 +56,11 @@ LEAST_SURE, MOST_SURE = 0.5, 4.0
 1 where the two are told apart by one standard error."""
 
 AGREED_SHARE = 0.5
-"""Weight of learning what readings agree on, where these weigh 1 together."""
+"""Weight, at most, of learning what readings agree on, where these weigh 1 together."""
+
+SURE_ALONE = 8.0
+"""Standard errors by which unlabeled rows are told from labeled normals at which that has
+halved: suspects need no second round where many labels make them sure."""
 
 ODDEST = 0.1
 """Share of the unlabeled rows that count as odd, by the highest scores."""
@@ -203,6 +207,27 @@ def _believe_consensus(
     return believed
 
 
+def share_of_agreed(shift: float | None, labels: Labels) -> float:
+    """Return the weight of learning what readings agree on, where these weigh 1 together.
+
+    It is the less the surer suspects are told from labeled normals.
+
+    Parameters
+    ----------
+    shift : float or None
+        AUC with which suspects are told from labeled normals.
+    labels : ndarray of shape (n_judged,)
+
+    Examples
+    --------
+    >>> few, many = (np.repeat(np.array([0, -1], np.int8), n) for n in (50, 5_000))
+    >>> round(share_of_agreed(0.6, few), 2), round(share_of_agreed(0.6, many), 2)
+    (0.48, 0.09)
+    """
+    sureness = 0.0 if shift is None else max(0.0, _standard_errors(shift, labels))
+    return AGREED_SHARE / (1 + (sureness / SURE_ALONE) ** 2)
+
+
 def oddest(scores: Floats, labels: Labels) -> NDArray[np.bool_]:
     """Tell which rows score as high as the oddest of the unlabeled ones, (n_rows,)."""
     return scores >= np.quantile(scores[labels == UNLABELED], 1 - ODDEST)
@@ -269,10 +294,14 @@ def _suspicion(shift: float | None, labels: Labels) -> float:
     """
     if shift is None:
         return 1.0
-    n_normals, n_unlabeled = ((labels == kind).sum() for kind in (NORMAL, UNLABELED))
-    error = np.sqrt((1 / n_normals + 1 / n_unlabeled) / 12)
-    sureness = np.clip((shift - 0.5) / error, LEAST_SURE, MOST_SURE)
+    sureness = np.clip(_standard_errors(shift, labels), LEAST_SURE, MOST_SURE)
     return float(sureness) * (1 - gini(shift)) ** 2
+
+
+def _standard_errors(shift: float, labels: Labels) -> float:
+    """How far a shift lies above one half, in standard errors of an AUC by chance."""
+    n_normals, n_unlabeled = ((labels == kind).sum() for kind in (NORMAL, UNLABELED))
+    return float((shift - 0.5) / np.sqrt((1 / n_normals + 1 / n_unlabeled) / 12))
 
 
 def _lag(recall: float | None, others: Iterable[float | None]) -> float:

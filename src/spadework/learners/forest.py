@@ -33,7 +33,7 @@ from spadework.core.trust import (
     READINGS,
     Trust,
 )
-from spadework.core.weighing import AGREED_SHARE, find_evidence
+from spadework.core.weighing import find_evidence, share_of_agreed
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.agreeing import agree
@@ -195,7 +195,9 @@ class ForestLearner(BaseEstimator):
             if agreed := self._possible(labels, targets).get(PSEUDO):
                 grown |= trees.grow({AGREED: agreed})
                 evidence = find_evidence(grown[AGREED].held_out, labels[judged], AGREED)
-                trust = trust.joined_by(AGREED, AGREED_SHARE, evidence)
+                shift = trust.evidence[AS_SUSPECT].shift
+                share = share_of_agreed(shift, labels[judged])
+                trust = trust.joined_by(AGREED, share, evidence)
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(
             grown, beside, trust, labels[judged], scaler, lift=self.lift
