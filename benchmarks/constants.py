@@ -36,6 +36,7 @@ from spadework.core import (
     weighing,
 )
 from spadework.learners import (
+    agreeing,
     blend,
     boosted,
     companions,
@@ -82,6 +83,8 @@ def moved_constants() -> Iterator[Moved]:
     for factor in (0.5, 1.5):
         left = 1 - scaling.MOST_ROWS  # a share of nearly all
         yield Moved(scaling.__name__, "MOST_ROWS", 1 - factor * left)
+        left = 1 - agreeing.NORMAL_SHARE
+        yield Moved(agreeing.__name__, "NORMAL_SHARE", 1 - factor * left)
         for module, name in (
             (weighing, "ONE_CLASS_SHARE"),
             (weighing, "CONFIRMED"),
@@ -89,6 +92,8 @@ def moved_constants() -> Iterator[Moved]:
             (weighing, "FEW_ANOMALIES"),
             (weighing, "LEAST_SURE"),
             (weighing, "MOST_SURE"),
+            (weighing, "AGREED_SHARE"),
+            (weighing, "SURE_ALONE"),
             (companions, "NEGLIGIBLE"),
             (scaling, "LIMIT"),
             (readings, "WIDE"),

@@ -9,10 +9,10 @@ methods do, and writes every cell to ``benchmarks/others.json``; cells that are 
 measured again only for methods that are named behind the folder. Parts of the default
 were chosen on the same tables with other labels.
 
-``python -m benchmarks.others --unseen FOLDER`` does so for tables on which nothing was
-chosen but that rows are lifted, with more seeds, and writes ``benchmarks/unseen.json``:
-those of the two packages with at least 1,000 rows that are no other form of a table named
-in ``others.json`` or in the paper.
+``python -m benchmarks.others --unseen FOLDER`` does so for tables on which little was
+chosen (that rows are lifted, and what is learnt where no anomaly is labeled), with more
+seeds, and writes ``benchmarks/unseen.json``: those of the two packages with at least
+1,000 rows that are no other form of a table named in ``others.json`` or in the paper.
 """
 
 import argparse
@@ -161,7 +161,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path, help="holds tables of KEEL, *.dat")
     parser.add_argument("methods", nargs="*", help="measured again")
     parser.add_argument(
-        "--unseen", action="store_true", help="hardly a choice was made on them"
+        "--unseen", action="store_true", help="tables on which little was chosen"
     )
     asked = parser.parse_args()
     results = "unseen.json" if asked.unseen else "others.json"

@@ -37,7 +37,7 @@ CHOICES = (
         "alone. That a reading does not speak for labeled rows which all its models "
         "have learnt, where the threshold is looked for, mends a fault that was found "
         "on other tables; calibration errors of cells below moved by up to 0.03, up and "
-        "down. The network on Covertype and the credit cards was not measured again.",
+        "down.",
     ),
     Choice(
         "Linear models",
@@ -179,9 +179,8 @@ CHOICES = (
         "most of it on two tables. On the cells below it was measured once: Thyroid lost "
         "0.006 with new types, by one seed of five, and 0.001 on easy rows; Drug, "
         "Covertype, the credit cards and photos stay as they were. “SPADE, network” "
-        "gained 0.003 on Thyroid with new types. Where many anomalies are labeled, parts "
-        "of the default and the network on Covertype, and photos of magnetic tiles were "
-        "not measured again.",
+        "gained 0.003 on Thyroid with new types. Photos of magnetic tiles were not "
+        "measured again.",
     ),
     Choice(
         "Rows that score like labeled anomalies",
@@ -196,8 +195,26 @@ CHOICES = (
         "On the cells below it was measured once, and again after scores had been "
         "brought back to their levels, since probabilities had come true less. Scores "
         "above those of all unlabeled rows were lifted in part only, which a review "
-        "found on made data: mended, and measured again. The default without its other "
-        "parts, constants, and the network were not; photos are not lifted.",
+        "found on made data: mended, and measured again. Photos are not lifted.",
+    ),
+    Choice(
+        "What readings agree on",
+        "That it is learnt where no anomaly is labeled, in place of pseudo-labels, and "
+        "how many rows it takes for anomalous, was chosen among some forty forms on the "
+        "public and small tables, with anomalies thinned out to a fiftieth or as rare as "
+        "they are by nature, the thirty tables among them, on Thyroid, Drug and a sample "
+        "of Covertype (seeds 31 to 63): 0.012 AUC and 0.018 average precision over 107 "
+        "cells, and with a new seed (81) 0.006 and 0.015 over 85. Where anomalies are "
+        "labeled, such a second round gained on Thyroid and Drug, lost up to 0.03 on "
+        "Covertype and on other public tables, and nothing told beforehand where; as far "
+        "as labeled normals look risky, it gained 0.003 on the cells below and lost as "
+        "much on the thirty tables: neither was taken. On the cells below it was "
+        "measured once: Thyroid and Drug gained 0.012 and 0.013 AUC, and Covertype, "
+        "which has many labels, lost 0.005. That it counts the less the surer suspects "
+        "are was added after that look, among eleven rules, on Thyroid, Drug, Covertype, "
+        "the public and the small tables with few labels and with two rows of five "
+        "labeled (seeds 11 to 14, 41 and 42), and it was measured again. “SPADE, "
+        "network” keeps pseudo-labels there, and so do photos.",
     ),
     Choice(
         "“SPADE, network”",
