@@ -94,6 +94,7 @@ def moved_constants() -> Iterator[Moved]:
             (weighing, "MOST_SURE"),
             (weighing, "AGREED_SHARE"),
             (weighing, "SURE_ALONE"),
+            (agreeing, "ANOMALOUS_SHARE"),
             (companions, "NEGLIGIBLE"),
             (scaling, "LIMIT"),
             (readings, "WIDE"),

@@ -64,6 +64,7 @@ KINDS = {
         learner=ForestLearner(n_trees=3, readings=["as_normal"])
     ).fit(X, Y),
     "judged": lambda: SPADE(random_state=0).fit(X, Y),
+    "judged_NU": lambda: SPADE(random_state=0).fit(X, in_setting(Y, "NU")),
     "network_PNU": lambda: network().fit(X, Y),
     "network_PU": lambda: network().fit(X, in_setting(Y, "PU")),
     "network_NU": lambda: network().fit(X, in_setting(Y, "NU")),

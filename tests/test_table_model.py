@@ -467,6 +467,10 @@ def test_a_whole_number_names_a_row_in_a_column_of_floats_too():
     assert name_rows(with_gap, ["id"]) == ["id 7", "id 8.5"]
 
 
+def test_rows_without_keys_have_no_names():
+    assert name_rows(pa.table({"id": [7, 8]}), []) == ["", ""]
+
+
 def test_a_folder_stands_for_the_model_in_it(tmp_path):
     model = fit_table(payments(), label="status", label_map=MAP, detector=small())
     save(model, tmp_path / "model.spade")

@@ -85,7 +85,8 @@ class SPADE(AnomalyDetector):
         and a handful of outliers then decides.
     stand_in : bool
         Whether, in PU and NU, unlabeled rows without consensus stand in for the
-        class that has no labels.
+        class that has no labels, where pseudo-labels are learnt: in NU the forest
+        learner does without.
     scaling : "minmax" or "asinh"
         How columns are scaled for one-class classifiers, linear models and networks: by
         their range, or linearly around the median and logarithmically far from it.

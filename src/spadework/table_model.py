@@ -132,7 +132,10 @@ def name_rows(table: pa.Table, keys: Sequence[str]) -> list[str]:
     """Say what the key columns of each row hold: "id 7, day 2025-01-31".
 
     A whole number is that in a column of floats, too, as frames have beside a gap.
+    Without keys nothing is said.
     """
+    if not keys:
+        return [""] * table.num_rows
     columns = [map(_whole, table.column(key).to_pylist()) for key in keys]
     return [
         ", ".join(f"{key} {value}" for key, value in zip(keys, row, strict=True))

@@ -1,6 +1,7 @@
 """The installed command fits, scores and explains a table, and refuses what it cannot."""
 
 import json
+import re
 import shlex
 
 import numpy as np
@@ -108,6 +109,21 @@ def test_explain_puts_a_row_of_ones_choice_into_words(place):
     assert done.stdout.startswith("row 17 (id T00017): score ")
     assert "of ordinary rows" in done.stdout
     assert "nearest labeled in training: id " in done.stdout
+
+
+def test_explain_needs_no_keys(folder):
+    done = run(
+        *("fit", "payments.csv", "--label", "status", "--map", "fraud=1,ok=0"),
+        *("--ignore", "id", "--out", "model"),
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    for asked in (["--top", "2"], ["--row", "17"]):
+        done = run("explain", "model", "payments.csv", *asked, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        rows = re.findall(r"^row (\d+): score ", done.stdout, re.MULTILINE)
+        assert len(rows) == (2 if "--top" in asked else 1)
+        assert "--top" in asked or rows == ["17"]
 
 
 def test_a_column_of_one_value_is_left_out_and_said(place):

@@ -9,7 +9,12 @@ from conftest import in_setting
 from spadework import SPADE, ForestLearner
 from spadework.core.trust import AGREED, PSEUDO, READINGS
 from spadework.core.weighing import AGREED_SHARE, SURE_ALONE, share_of_agreed
-from spadework.learners.agreeing import NORMAL_SHARE, agree, take_for
+from spadework.learners.agreeing import (
+    ANOMALOUS_SHARE,
+    NORMAL_SHARE,
+    agree,
+    take_for,
+)
 from spadework.learners.contract import GrownReading
 
 SCORES = st.lists(st.floats(-9, 9), min_size=2, max_size=60)
@@ -79,11 +84,27 @@ def test_agreement_counts_by_half_where_suspects_are_as_sure_as_eight_standard_e
     assert share == pytest.approx(AGREED_SHARE / 2)
 
 
-def test_a_table_whose_rows_are_all_scored_alike_is_fitted_without_agreement():
-    X = np.repeat(np.eye(2), 30, axis=0)
-    y = np.tile([0, -1, -1], 20)
-    detector = SPADE(random_state=0).fit(X, y)
-    assert np.isfinite(detector.anomaly_score(X)).all()
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60))
+def test_rows_that_tie_are_taken_for_the_same_and_never_too_many(unlabeled):
+    scores = np.array([0.0, *unlabeled])
+    targets = take_for(scores, labels_of(1, len(unlabeled)))
+    for value in set(unlabeled):
+        assert len(set(targets[scores[1:] == value])) == 1
+    assert (targets == 1).sum() <= max(1, ANOMALOUS_SHARE * len(unlabeled))
+    assert (targets == 0).sum() <= NORMAL_SHARE * len(unlabeled)
+
+
+@pytest.mark.parametrize("n_rows", [12, 12_000])
+def test_where_readings_agree_on_nothing_or_need_not_it_is_said_so(n_rows):
+    """Six unlabeled rows are all alike; of thousands, half are unlike labeled normals."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, -1], n_rows // 2)
+    X = np.eye(2)[-y] if n_rows == 12 else rng.normal(size=(n_rows, 2))
+    X[n_rows * 3 // 4 :] += 4 * (n_rows > 12)
+    learner = ForestLearner(readings=["as_suspect", "agreed"], linear=False, n_trees=8)
+    trust = SPADE(random_state=0, learner=learner).fit(X, y).trust_
+    assert trust.weights == {"as_suspect": 1, "agreed": 0}
+    assert "nor is what other readings agree on" in trust.verdict
 
 
 def test_what_readings_agree_on_takes_the_place_of_pseudo_labels_in_nu(table):

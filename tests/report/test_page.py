@@ -167,6 +167,14 @@ def test_without_held_out_labels_the_page_says_that_it_cannot_judge(model, table
     assert "cannot say how often a call is right" in page
 
 
+def test_the_page_says_whether_pseudo_labels_were_learnt(model, table):
+    statuses = ["" if each == "fraud" else each for each in table["status"].to_pylist()]
+    normals_alone = table.set_column(3, "status", pa.array(statuses))
+    says = "Nothing has been learnt from these pseudo-labels"
+    assert says in build_page(make_content(fit(normals_alone), normals_alone))
+    assert says not in build_page(make_content(model, table))
+
+
 def test_the_page_asks_for_nothing_from_outside(content):
     page = build_page(content)
     for tag, attributes in tags_of(page):

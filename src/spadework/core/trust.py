@@ -2,9 +2,9 @@
 
 Unlabeled rows can be read in six ways: left out, taken for normal, taken for suspects,
 pseudo-labeled by the consensus of one-class classifiers, scored by these as they are, or
-scored by a one-class classifier of labeled normals alone. Where no
-anomaly is labeled that could judge pseudo-labels, rows are read another way instead: for
-what the other readings agree on. `weighing` weighs them.
+scored by a one-class classifier of labeled normals alone. Where no anomaly is labeled
+that could judge pseudo-labels, rows are taken for what the other readings agree on
+instead. `weighing` weighs them.
 """
 
 from collections.abc import Mapping
@@ -75,10 +75,13 @@ class Trust:
         }
         return replace(self, weights=as_shares(counted))
 
-    def joined_by(self, name: str, weight: float, evidence: Evidence) -> "Trust":
+    def joined_by(
+        self, name: str, weight: float, evidence: Evidence | None = None
+    ) -> "Trust":
         """Let one more reading count so much, where all others together count 1."""
         weights = as_shares(self.weights | {name: weight})
-        return replace(self, weights=weights, evidence=self.evidence | {name: evidence})
+        known = {} if evidence is None else {name: evidence}
+        return replace(self, weights=weights, evidence=self.evidence | known)
 
     def __str__(self) -> str:
         """One honest sentence on the pseudo-labels, and the weights."""
@@ -89,10 +92,15 @@ class Trust:
     def verdict(self) -> str:
         """One honest sentence on the pseudo-labels."""
         if PSEUDO not in self.weights and AGREED in self.weights:
+            weight = self.weights[AGREED]
             return (
-                f"pseudo-labels of one-class models not used, as no labeled anomaly can "
-                f"judge them; what other readings agree on is learnt at weight "
-                f"{self.weights[AGREED]:.2f}"
+                "pseudo-labels of one-class models not used, as no labeled anomaly can "
+                "judge them; "
+                + (
+                    f"what other readings agree on is learnt at weight {weight:.2f}"
+                    if weight
+                    else "nor is what other readings agree on, which would add nothing"
+                )
             )
         if PSEUDO not in self.weights:
             return "no pseudo-labels: every row was labeled, or they were not asked for"

@@ -207,14 +207,14 @@ def _believe_consensus(
     return believed
 
 
-def share_of_agreed(shift: float | None, labels: Labels) -> float:
+def share_of_agreed(shift: float, labels: Labels) -> float:
     """Return the weight of learning what readings agree on, where these weigh 1 together.
 
     It is the less the surer suspects are told from labeled normals.
 
     Parameters
     ----------
-    shift : float or None
+    shift : float
         AUC with which suspects are told from labeled normals.
     labels : ndarray of shape (n_judged,)
 
@@ -224,7 +224,7 @@ def share_of_agreed(shift: float | None, labels: Labels) -> float:
     >>> round(share_of_agreed(0.6, few), 2), round(share_of_agreed(0.6, many), 2)
     (0.48, 0.09)
     """
-    sureness = 0.0 if shift is None else max(0.0, _standard_errors(shift, labels))
+    sureness = max(0.0, _standard_errors(shift, labels))
     return AGREED_SHARE / (1 + (sureness / SURE_ALONE) ** 2)
 
 

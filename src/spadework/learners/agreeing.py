@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.matching import decide_threshold, tail_threshold
-from spadework.core.pseudo_labels import BOUND
+from spadework.core.matching import decide_threshold
 from spadework.core.scaling import PrincipalScaler
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import blend_held_out, blend_readings
 from spadework.learners.companions import Companion, side_by_side
 from spadework.learners.contract import Floats, GrownReading, Scaler
 
-NORMAL_SHARE = 0.8
-"""Share of the unlabeled rows, of those that readings rank lowest, taken for normal."""
+NORMAL_SHARE, ANOMALOUS_SHARE = 0.8, 0.1
+"""Shares of the unlabeled rows: of those that readings rank lowest, taken for normal; of
+those that they rank highest, taken for anomalous at most."""
 
 
 def agree(
@@ -56,6 +56,9 @@ def agree(
 def take_for(scores: Floats, labels: NDArray[np.int8]) -> NDArray[np.int8]:
     """Take unlabeled rows that would be called for anomalous, most others for normal.
 
+    At least the first row is called. Rows that tie with the next one are taken for
+    nothing: they cannot be parted.
+
     Parameters
     ----------
     scores : ndarray of shape (n_samples,)
@@ -71,11 +74,11 @@ def take_for(scores: Floats, labels: NDArray[np.int8]) -> NDArray[np.int8]:
            -1,  1,  1], dtype=int8)
     """
     unlabeled = scores[labels == UNLABELED]
-    scored = unlabeled[~np.isnan(unlabeled)]
-    called = int((scored > decide_threshold(scores, labels)).sum())
-    n_above = int(np.clip(called, 1, max(1, BOUND * len(scored))))
-    n_below = max(1, int(NORMAL_SHARE * len(scored)))
+    ranked = np.sort(unlabeled[~np.isnan(unlabeled)])
+    n_called = (ranked > decide_threshold(scores, labels)).sum()
+    n_above = int(np.clip(n_called, 1, max(1, ANOMALOUS_SHARE * len(ranked))))
+    n_below = int(NORMAL_SHARE * len(ranked))
     targets = np.full(len(unlabeled), UNLABELED, dtype=np.int8)
-    targets[unlabeled < tail_threshold(scored, n_below, tail="lower")] = NORMAL
-    targets[unlabeled > tail_threshold(scored, n_above, tail="upper")] = ANOMALY
+    targets[unlabeled < ranked[n_below]] = NORMAL
+    targets[unlabeled > ranked[-1 - n_above :][0]] = ANOMALY
     return targets

@@ -296,7 +296,7 @@ def blend_by_trust(
         odd = 1 - trust.riskiness
         lifts = [1.0 if part.reading in LEARNT else odd for part in weights]
         model = lift_anomalies(model, every, lifts, labels)
-    blended = dict.fromkeys(grown, 0.0)
+    blended = dict.fromkeys(trust.weights, 0.0)
     for part, weight in weights.items():
         blended[part.reading] += weight
     used = replace(trust, weights=as_shares(blended))

@@ -10,8 +10,9 @@ them, and trees to the last row do where these rank labeled anomalies better. Di
 to the nearest rows stand beside one-class scores.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.agreeing import agree
 from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
+    NEGLIGIBLE,
     NEIGHBOURS_SHARE,
     Companion,
     blend_by_trust,
@@ -56,6 +58,7 @@ from spadework.learners.readings import (
     check_readings,
     judged_rows,
     make_readings,
+    read_targets,
 )
 from spadework.parameters import check_positive_integer, check_weight
 
@@ -75,8 +78,8 @@ class ForestLearner(BaseEstimator):
         scores as they are), "unlike_normal" (those of labeled normals alone) and "agreed"
         (for what the others agree on) to use; by default all that the labels allow. One
         of the first four must be there. Where a class has no labels, "labels" takes
-        unlabeled rows for that class. Where no anomaly is labeled, "agreed" takes the
-        place of "pseudo".
+        unlabeled rows for that class. Where no anomaly is labeled and readings are
+        judged, "agreed" takes the place of "pseudo", beside "as_suspect" or "labels".
     judge : bool
         Weigh readings by what held-out labels say about them; otherwise all count
         the same.
@@ -100,8 +103,10 @@ class ForestLearner(BaseEstimator):
         for these than for unlabeled rows: ranks alone do not tell how far the first rows
         lie in front of the others.
     anomaly_weight, normal_weight : float
-        The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals: the weight of
-        all of them, where the labels of their class weigh 1.
+        The alpha of eq. 5 for pseudo-anomalies and for pseudo-normals, of one-class
+        classifiers or of readings that agree: the weight of all of them, where the
+        labels of their class weigh 1. A class without labels has nothing to be weighed
+        against.
     n_trees : int, optional
         Trees of each reading. By default as many as a fixed number of draws allows,
         64 to 100, or 300 to the last row: small tables get many trees, large ones few
@@ -190,14 +195,8 @@ class ForestLearner(BaseEstimator):
                 # Of unlabeled rows taken for normal, they share with all other models.
                 place = 0 if name == AS_NORMAL else len(beside[name])
                 beside[name].insert(place, Companion(share, whole))
-        if self._may_agree(labels):
-            targets = agree(grown, beside, trust.weights, labels, judged, scaler)
-            if agreed := self._possible(labels, targets).get(PSEUDO):
-                grown |= trees.grow({AGREED: agreed})
-                evidence = find_evidence(grown[AGREED].held_out, labels[judged], AGREED)
-                shift = trust.evidence[AS_SUSPECT].shift
-                share = share_of_agreed(shift, labels[judged])
-                trust = trust.joined_by(AGREED, share, evidence)
+        if self._may_agree(labels, readings):
+            trust = self._learn_agreed(trees, grown, beside, trust, labels, scaler)
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(
             grown, beside, trust, labels[judged], scaler, lift=self.lift
@@ -234,7 +233,7 @@ class ForestLearner(BaseEstimator):
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=stand_in
         )
-        possible = self._possible(labels, targets)
+        possible = make_readings(labels, targets, **self._limits())
         stands_in = LABELS not in possible and self._wants(LABELS)
         chosen = {
             name: reading
@@ -244,27 +243,50 @@ class ForestLearner(BaseEstimator):
         if not chosen:
             raise InputError(
                 f"a forest needs a reading that trees learn, and the labels allow "
-                f"{', '.join(possible) or 'none'}; wanted {self.readings}. Label rows of "
-                f"both classes, or set readings=None and stand_in=True"
+                f"{', '.join(possible) or 'none'}; wanted {self.readings}. Name one of "
+                f"these too, label rows of both classes, or set readings=None and "
+                f"stand_in=True"
             )
-        if self._may_agree(labels):
+        if self._may_agree(labels, chosen):
             chosen.pop(PSEUDO, None)
         return chosen
 
-    def _possible(
-        self, labels: NDArray[np.int8], targets: NDArray[np.int8]
-    ) -> dict[str, Reading]:
-        """Return the readings that the labels, and targets of unlabeled rows, allow."""
-        alphas = {ANOMALY: self.anomaly_weight, NORMAL: self.normal_weight}
-        return make_readings(
-            labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=self.min_samples_leaf
-        )
+    def _limits(self) -> dict[str, Any]:
+        """Say how far targets of unlabeled rows count, and how large trees are."""
+        return {
+            "alphas": {ANOMALY: self.anomaly_weight, NORMAL: self.normal_weight},
+            "max_draws": MAX_DRAWS,
+            "min_leaf": self.min_samples_leaf,
+        }
 
-    def _may_agree(self, labels: NDArray[np.int8]) -> bool:
-        """Tell whether trees learn what readings agree on instead of pseudo-labels."""
-        unjudged = (labels == UNLABELED).any() and not (labels == ANOMALY).any()
-        others = self._wants(AS_SUSPECT) or self._wants(LABELS)
-        return bool(self.judge and self._wants(AGREED) and unjudged and others)
+    def _may_agree(self, labels: NDArray[np.int8], readings: Collection[str]) -> bool:
+        """Tell whether what readings agree on takes the place of pseudo-labels."""
+        unjudged = AS_SUSPECT in readings and not (labels == ANOMALY).any()
+        return self.judge and self._wants(AGREED) and bool(unjudged)
+
+    def _learn_agreed(
+        self,
+        trees: Grower,
+        grown: dict[str, GrownReading],
+        beside: dict[str, list[Companion]],
+        trust: Trust,
+        labels: NDArray[np.int8],
+        scaler: Scaler,
+    ) -> Trust:
+        """Grow trees on what readings agree on, unless these would count for nothing."""
+        judged = trees.judged
+        shift = trust.evidence[AS_SUSPECT].shift
+        assert shift is not None  # normal and unlabeled rows are judged
+        share = share_of_agreed(shift, labels[judged])
+        reading = None
+        if share > NEGLIGIBLE * (1 + share):
+            targets = agree(grown, beside, trust.weights, labels, judged, scaler)
+            reading = read_targets(labels, targets, **self._limits())
+        if reading is None:
+            return trust.joined_by(AGREED, 0.0)
+        grown |= trees.grow({AGREED: reading}, "growing trees on what readings agree on")
+        evidence = find_evidence(grown[AGREED].held_out, labels[judged], AGREED)
+        return trust.joined_by(AGREED, share, evidence)
 
     def _wants(self, reading: str) -> bool:
         """Tell whether a reading is to be used."""

@@ -29,8 +29,12 @@ class Grower:
     X : ndarray of shape (n_samples, n_features)
     judged : ndarray of shape (n_judged,)
         Positions of the rows that trees score which have not drawn them.
+    rng : numpy Generator
     n_trees : int, optional
         Trees of each reading; by default as many as `DRAW_BUDGET` allows.
+    max_depth : int
+        Of trees that do not grow to the last row.
+    verbose : bool
     n_grown : int
         Trees of all readings so far.
     """
@@ -43,15 +47,17 @@ class Grower:
     verbose: bool
     n_grown: int = 0
 
-    def grow(self, readings: Mapping[str, Reading]) -> dict[str, GrownReading]:
-        """Grow the trees of every reading."""
+    def grow(
+        self, readings: Mapping[str, Reading], about: str = "growing trees"
+    ) -> dict[str, GrownReading]:
+        """Grow the trees of every reading, and say what about."""
         n_trees = {
             name: self._allowed(reading.n_draws, MAX_TREES)
             for name, reading in readings.items()
         }
         total = sum(n_trees.values())
         self.n_grown += total
-        with progress("growing trees", total, verbose=self.verbose) as advance:
+        with progress(about, total, verbose=self.verbose) as advance:
             return {
                 name: grow_trees(
                     self.X,

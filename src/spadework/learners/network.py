@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_targets
-from spadework.core.trust import ONE_CLASS, PSEUDO, READINGS
+from spadework.core.trust import LEARNT, ONE_CLASS, PSEUDO
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import judge_readings
@@ -139,7 +139,7 @@ class NetworkLearner(BaseEstimator):
         from spadework.core import networks, training
 
         options = self._options(len(X))
-        n_steps = self._n_networks(len(X)) * options.max_epochs + len(READINGS)
+        n_steps = self._n_networks(len(X)) * options.max_epochs + len(LEARNT)
         device = networks.find_device(self.device)
         features = scaler.transform(X)
         scaled = torch.from_numpy(features).to(device)

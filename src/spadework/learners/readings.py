@@ -101,10 +101,9 @@ def make_readings(
     anomalies, normals, unlabeled = (
         np.flatnonzero(labels == kind) for kind in (ANOMALY, NORMAL, UNLABELED)
     )
-    cap = max_draws // 2
 
-    def draws(rows: Positions, n_draws: int, weights: Floats | None = None) -> Draws:
-        return Draws(rows, weights, max(1, min(n_draws, cap)))
+    def draws(rows: Positions, n_draws: int) -> Draws:
+        return _draws(rows, n_draws, max_draws)
 
     def leaf(n_rows: int) -> int:
         return int(np.clip(n_rows // 5, 1, min_leaf))
@@ -133,16 +132,37 @@ def make_readings(
             draws(unlabeled, n_draws),
             leaf(len(normals)),
         )
-    sides = {
-        kind: _with_pseudo(rows, unlabeled[targets == kind], alphas[kind])
-        for kind, rows in ((NORMAL, normals), (ANOMALY, anomalies))
-    }
-    if len(unlabeled) and all(len(rows) for rows, _ in sides.values()):
-        normal, anomalous = (
-            draws(rows, len(rows), weights) for rows, weights in sides.values()
-        )
-        readings[PSEUDO] = Reading(normal, anomalous, min_leaf)
+    pseudo = read_targets(labels, targets, alphas, max_draws=max_draws, min_leaf=min_leaf)
+    if pseudo is not None:
+        readings[PSEUDO] = pseudo
     return readings
+
+
+def read_targets(
+    labels: Labels,
+    targets: Labels,
+    alphas: dict[int, float],
+    *,
+    max_draws: int,
+    min_leaf: int,
+) -> Reading | None:
+    """Read unlabeled rows as what they are taken for; None where a class has no rows.
+
+    Parameters are those of `make_readings`.
+    """
+    unlabeled = np.flatnonzero(labels == UNLABELED)
+    sides = [
+        _with_pseudo(
+            np.flatnonzero(labels == kind), unlabeled[targets == kind], alphas[kind]
+        )
+        for kind in (NORMAL, ANOMALY)
+    ]
+    if not len(unlabeled) or not all(len(rows) for rows, _ in sides):
+        return None
+    normal, anomalous = (
+        _draws(rows, len(rows), max_draws, weights) for rows, weights in sides
+    )
+    return Reading(normal, anomalous, min_leaf)
 
 
 def choose(side: Draws, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -163,6 +183,13 @@ def judged_rows(labels: Labels, rng: np.random.Generator) -> Positions:
             rows = rng.choice(rows, JUDGED_ROWS, replace=False)
         chosen.append(rows)
     return np.sort(np.concatenate(chosen))
+
+
+def _draws(
+    rows: Positions, n_draws: int, max_draws: int, weights: Floats | None = None
+) -> Draws:
+    """Draw so many rows of one class, half of what a tree may draw at most."""
+    return Draws(rows, weights, max(1, min(n_draws, max_draws // 2)))
 
 
 def _with_pseudo(

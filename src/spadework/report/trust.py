@@ -27,10 +27,14 @@ MEANINGS = {
 
 
 def describe_trust(trust: Trust | None) -> dict[str, Any] | None:
-    """Return the verdict on pseudo-labels; name, meaning and weight of every reading."""
+    """Return the verdict on pseudo-labels; name, meaning and weight of every reading.
+
+    And whether anything has been learnt from pseudo-labels.
+    """
     if trust is None:
         return None
     return {
         "sentence": trust.verdict,
+        "pseudo_labels_learnt": trust.weights.get(PSEUDO, 0.0) > 0,
         "readings": [(n, MEANINGS[n], weight) for n, weight in trust.weights.items()],
     }
