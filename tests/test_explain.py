@@ -308,3 +308,5 @@ def test_the_largest_shares_are_shown_whether_for_or_against():
         "c6",
     ]
     assert shown.endswith("and 2 smaller shares")
+    without_one = str(Explanation(1.0, 0.0, True, reasons[1:], [], "", []))
+    assert without_one.endswith("and 1 smaller share")

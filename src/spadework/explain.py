@@ -115,8 +115,8 @@ class Explanation:
         lines += [
             f"  {each.share:+.3f}  {each.words}" for each in self.reasons if each in shown
         ]
-        if len(self.reasons) > len(shown):
-            lines.append(f"  and {len(self.reasons) - len(shown)} smaller shares")
+        if n_left := len(self.reasons) - len(shown):
+            lines.append(f"  and {n_left} smaller {'share' if n_left == 1 else 'shares'}")
         if self.nearest:
             near = ", ".join(map(str, self.nearest))
             lines.append(f"  nearest labeled in training: {near}")
