@@ -67,11 +67,26 @@ def test_labels_alone_are_compared_over_the_seeds_of_both():
     assert cell.labels_only == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(("seconds", "slow"), [(5.9, False), (6.1, True)])
+def test_a_fit_is_slow_by_the_median_of_times_beside_labels_alone(seconds, slow):
+    ours = run("spade", 0.8)
+    fits = [
+        replace(run("spade", 0.8, seed, "parts", "thyroid-easiness"), fit_seconds=took)
+        for seed, took in enumerate((seconds, 1.0, 90.0, 90.0))
+    ]
+    others = [replace(alone(0.7, seed), fit_seconds=2.0) for seed in range(3)]
+    cell = verdict(ours, *fits, *others)
+    assert cell.times == pytest.approx(seconds / 2)
+    assert cell.slow is slow
+
+
 def test_cells_that_were_not_run_are_left_out_and_lacking_ones_say_none():
     assert judge(Runs([run("occ", 0.9)])).cells == []
     cell = verdict(run("spade", 0.8))
     assert cell.rival is None
     assert cell.labels_only is None
+    assert cell.times is None
+    assert not cell.slow
     assert not cell.harms
 
 

@@ -1,18 +1,21 @@
 """Where our SPADE stands, cell by cell: the paper, the best baseline, labels alone."""
 
 from collections.abc import Iterable
-from statistics import mean, stdev
+from statistics import mean, median, stdev
 from typing import NamedTuple
 
 from spadework.benchmark.methods import METHODS, SPADES, Method
 from spadework.benchmark.report.cells import Head, Runs, auc_heads, measure_cell
 from spadework.benchmark.report.summary import OURS, SUMMARIZED
-from spadework.benchmark.results import OK
+from spadework.benchmark.results import OK, Result
 from spadework.benchmark.tables import TABLES, Column, Table
 
 LABELS_ONLY = "spade_labels_only"
 HARM = 0.005
 """AUC by which the default may stay below the same trees on labels alone."""
+
+SLOW = 3
+"""Times that a fit may take as long as that of labels alone."""
 
 
 class Rival(NamedTuple):
@@ -27,7 +30,8 @@ class Verdict(NamedTuple):
     """One cell: our mean, and what it is held against; None where that was not run.
 
     ``labels_only`` is the mean difference to the same trees on labels alone, over
-    the seeds that both ran with.
+    the seeds that both ran with; ``times`` how many times as long a fit takes, the
+    median over seeds of one sweep.
     """
 
     table: Table
@@ -36,6 +40,7 @@ class Verdict(NamedTuple):
     paper: float | None
     rival: Rival | None
     labels_only: float | None
+    times: float | None
 
     @property
     def difference(self) -> float | None:
@@ -57,6 +62,11 @@ class Verdict(NamedTuple):
         """Whether labels alone would have done clearly better."""
         return self.labels_only is not None and self.labels_only < -HARM
 
+    @property
+    def slow(self) -> bool:
+        """Whether a fit takes much longer than that of labels alone."""
+        return self.times is not None and self.times > SLOW
+
 
 class Verdicts(NamedTuple):
     """All cells, with the counts that matter."""
@@ -77,6 +87,11 @@ class Verdicts(NamedTuple):
     def against_labels(self) -> list[Verdict]:
         """Cells in which labels alone were run."""
         return [cell for cell in self.cells if cell.labels_only is not None]
+
+    @property
+    def against_times(self) -> list[Verdict]:
+        """Cells in which fits of labels alone were timed beside ours."""
+        return [cell for cell in self.cells if cell.times is not None]
 
     @property
     def mean_difference(self) -> float | None:
@@ -106,6 +121,7 @@ def judge(runs: Runs, tables: Iterable[str] = SUMMARIZED) -> Verdicts:
                     ours.paper,
                     _rival(runs, table, head.column) if overall else None,
                     _labels_only(runs, table, head.column) if overall else None,
+                    _times(runs, head.column) if overall else None,
                 )
             )
     return Verdicts(cells)
@@ -124,10 +140,9 @@ def _rival(runs: Runs, table: Table, column: Column) -> Rival | None:
 
 def _labels_only(runs: Runs, table: Table, column: Column) -> float | None:
     """Mean of ours minus labels alone, over the seeds of both."""
-    key = f"{column.key}-{column.scenario}"
     alone = {
         run.seed: run.auc
-        for run in runs.of("parts", key, LABELS_ONLY)
+        for run in _part(runs, column, LABELS_ONLY)
         if run.status == OK and run.auc is not None
     }
     gaps = [
@@ -136,3 +151,19 @@ def _labels_only(runs: Runs, table: Table, column: Column) -> float | None:
         if run.seed in alone and run.auc is not None
     ]
     return mean(gaps) if gaps else None
+
+
+def _times(runs: Runs, column: Column) -> float | None:
+    """Median of our fit times over those of labels alone, seed by seed."""
+    alone = {run.seed: run.fit_seconds for run in _part(runs, column, LABELS_ONLY)}
+    times = [
+        run.fit_seconds / seconds
+        for run in _part(runs, column, OURS)
+        if run.fit_seconds and (seconds := alone.get(run.seed))
+    ]
+    return median(times) if times else None
+
+
+def _part(runs: Runs, column: Column, method: str) -> list[Result]:
+    """Return the runs of a method in the sweep over the default's parts."""
+    return runs.of("parts", f"{column.key}-{column.scenario}", method)
