@@ -41,7 +41,6 @@ from spadework.learners import (
     boosted,
     companions,
     forest,
-    grower,
     growing,
     linear,
     oddness,
@@ -101,8 +100,8 @@ def moved_constants() -> Iterator[Moved]:
             (growing, "MANY_COLUMNS"),
             (growing, "RANDOM_TREES"),
             (forest, "MAX_DRAWS"),
-            (grower, "MIN_TREES"),
-            (grower, "MAX_TREES"),
+            (growing, "MIN_TREES"),
+            (growing, "MAX_TREES"),
             (readings, "JUDGED_ROWS"),
             (companions, "MOST"),
             (companions, "FEW_DRAWS"),
@@ -117,7 +116,7 @@ def moved_constants() -> Iterator[Moved]:
             (companions, "MANY_PUT_RIGHT"),
             (weighing, "ODDEST"),
             (forest, "MUCH"),
-            (grower, "MAX_WHOLE_TREES"),
+            (growing, "MAX_WHOLE_TREES"),
             (oddness, "MIN_NORMALS"),
             (forest, "NEIGHBOURS_SHARE"),
             (oddness, "N_POINTS"),
@@ -132,7 +131,7 @@ def moved_constants() -> Iterator[Moved]:
             (linear, "PURE_PENALTY"),
             (linear, "MIXED_PENALTY"),
             (linear, "MAX_SEEN"),
-            (grower, "DRAW_BUDGET"),
+            (growing, "DRAW_BUDGET"),
         ):
             value = getattr(module, name)
             yield Moved(module.__name__, name, type(value)(factor * value))

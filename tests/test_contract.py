@@ -190,9 +190,9 @@ STEPS = {
     "baselines.devnet.N_STEPS": (8, 60),
     "core.boosting.N_TREES": (8, 60),
     "core.perceptrons.STEPS": (10, 60),
-    "learners.grower.MIN_TREES": (12, 30),
-    "learners.grower.MAX_TREES": (12, 30),
-    "learners.grower.MAX_WHOLE_TREES": (12, 30),
+    "learners.growing.MIN_TREES": (12, 30),
+    "learners.growing.MAX_TREES": (12, 30),
+    "learners.growing.MAX_WHOLE_TREES": (12, 30),
     "learners.linear.N_BAGS": (1, 3),
 }
 

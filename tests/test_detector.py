@@ -19,7 +19,7 @@ from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.core.matching import FALSE_ALARMS, match_threshold
 from spadework.detector import PAPER_ABLATIONS
 from spadework.errors import InputError
-from spadework.learners import grower as trees
+from spadework.learners import growing as trees
 
 STATED = {1: 1, 0: 0}
 

@@ -92,16 +92,16 @@ class Trust:
     def verdict(self) -> str:
         """One honest sentence on the pseudo-labels."""
         if PSEUDO not in self.weights and AGREED in self.weights:
-            weight = self.weights[AGREED]
-            return (
+            why = (
                 "pseudo-labels of one-class models not used, as no labeled anomaly can "
-                "judge them; "
-                + (
-                    f"what other readings agree on is learnt at weight {weight:.2f}"
-                    if weight
-                    else "nor is what other readings agree on, which would add nothing"
-                )
+                "judge them"
             )
+            weight = self.weights[AGREED]
+            if weight == 0:
+                return (
+                    f"{why}; nor is what other readings agree on, which would add nothing"
+                )
+            return f"{why}; what other readings agree on is learnt at weight {weight:.2f}"
         if PSEUDO not in self.weights:
             return "no pseudo-labels: every row was labeled, or they were not asked for"
         weight = self.weights[PSEUDO]

@@ -8,20 +8,64 @@ find odd, each of which has whims of its own.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.matching import decide_threshold
 from spadework.core.scaling import PrincipalScaler
+from spadework.core.trust import AGREED, AS_SUSPECT, Trust
+from spadework.core.weighing import find_evidence, share_of_agreed
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import blend_held_out, blend_readings
-from spadework.learners.companions import Companion, side_by_side
+from spadework.learners.companions import NEGLIGIBLE, Companion, side_by_side
 from spadework.learners.contract import Floats, GrownReading, Scaler
+from spadework.learners.growing import Grower
+from spadework.learners.readings import read_targets
 
 NORMAL_SHARE, ANOMALOUS_SHARE = 0.8, 0.1
 """Shares of the unlabeled rows: of those that readings rank lowest, taken for normal; of
 those that they rank highest, taken for anomalous at most."""
+
+
+def learn_agreed(
+    trees: Grower,
+    grown: Mapping[str, GrownReading],
+    beside: Mapping[str, Sequence[Companion]],
+    trust: Trust,
+    labels: NDArray[np.int8],
+    scaler: Scaler | PrincipalScaler,
+    **limits: Any,
+) -> tuple[dict[str, GrownReading], Trust]:
+    """Grow trees on what readings agree on, unless these would count for nothing.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+    limits
+        As of `read_targets`.
+
+    Returns
+    -------
+    grown : dict of GrownReading
+        The new reading; empty if there is none.
+    trust : Trust
+        With its weight, which may be 0.
+    """
+    judged = trees.judged
+    shift = trust.evidence[AS_SUSPECT].shift
+    assert shift is not None  # normal and unlabeled rows are judged
+    share = share_of_agreed(shift, labels[judged])
+    reading = None
+    if share > NEGLIGIBLE * (1 + share):
+        targets = agree(grown, beside, trust.weights, labels, judged, scaler)
+        reading = read_targets(labels, targets, **limits)
+    if reading is None:
+        return {}, trust.joined_by(AGREED, 0.0)
+    agreed = trees.grow({AGREED: reading}, "growing trees on what readings agree on")
+    evidence = find_evidence(agreed[AGREED].held_out, labels[judged], AGREED)
+    return agreed, trust.joined_by(AGREED, share, evidence)
 
 
 def agree(
@@ -80,5 +124,5 @@ def take_for(scores: Floats, labels: NDArray[np.int8]) -> NDArray[np.int8]:
     n_below = int(NORMAL_SHARE * len(ranked))
     targets = np.full(len(unlabeled), UNLABELED, dtype=np.int8)
     targets[unlabeled < ranked[n_below]] = NORMAL
-    targets[unlabeled > ranked[-1 - n_above :][0]] = ANOMALY
+    targets[unlabeled > ranked[max(0, len(ranked) - 1 - n_above)]] = ANOMALY
     return targets

@@ -34,13 +34,11 @@ from spadework.core.trust import (
     READINGS,
     Trust,
 )
-from spadework.core.weighing import find_evidence, share_of_agreed
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.agreeing import agree
+from spadework.learners.agreeing import learn_agreed
 from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
-    NEGLIGIBLE,
     NEIGHBOURS_SHARE,
     Companion,
     blend_by_trust,
@@ -50,7 +48,7 @@ from spadework.learners.companions import (
     share_of_whole,
 )
 from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
-from spadework.learners.grower import Grower
+from spadework.learners.growing import Grower
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.readings import (
     MAX_DRAWS,
@@ -58,7 +56,6 @@ from spadework.learners.readings import (
     check_readings,
     judged_rows,
     make_readings,
-    read_targets,
 )
 from spadework.parameters import check_positive_integer, check_weight
 
@@ -196,7 +193,10 @@ class ForestLearner(BaseEstimator):
                 place = 0 if name == AS_NORMAL else len(beside[name])
                 beside[name].insert(place, Companion(share, whole))
         if self._may_agree(labels, readings):
-            trust = self._learn_agreed(trees, grown, beside, trust, labels, scaler)
+            agreed, trust = learn_agreed(
+                trees, grown, beside, trust, labels, scaler, **self._limits()
+            )
+            grown |= agreed
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(
             grown, beside, trust, labels[judged], scaler, lift=self.lift
@@ -263,30 +263,6 @@ class ForestLearner(BaseEstimator):
         """Tell whether what readings agree on takes the place of pseudo-labels."""
         unjudged = AS_SUSPECT in readings and not (labels == ANOMALY).any()
         return self.judge and self._wants(AGREED) and bool(unjudged)
-
-    def _learn_agreed(
-        self,
-        trees: Grower,
-        grown: dict[str, GrownReading],
-        beside: dict[str, list[Companion]],
-        trust: Trust,
-        labels: NDArray[np.int8],
-        scaler: Scaler,
-    ) -> Trust:
-        """Grow trees on what readings agree on, unless these would count for nothing."""
-        judged = trees.judged
-        shift = trust.evidence[AS_SUSPECT].shift
-        assert shift is not None  # normal and unlabeled rows are judged
-        share = share_of_agreed(shift, labels[judged])
-        reading = None
-        if share > NEGLIGIBLE * (1 + share):
-            targets = agree(grown, beside, trust.weights, labels, judged, scaler)
-            reading = read_targets(labels, targets, **self._limits())
-        if reading is None:
-            return trust.joined_by(AGREED, 0.0)
-        grown |= trees.grow({AGREED: reading}, "growing trees on what readings agree on")
-        evidence = find_evidence(grown[AGREED].held_out, labels[judged], AGREED)
-        return trust.joined_by(AGREED, share, evidence)
 
     def _wants(self, reading: str) -> bool:
         """Tell whether a reading is to be used."""

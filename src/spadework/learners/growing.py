@@ -1,7 +1,8 @@
-"""The trees of one reading: what each draws, and how rows are scored out of bag."""
+"""The trees of readings: how many, what each draws, how rows are scored out of bag."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +17,15 @@ from spadework.labels import ANOMALY, NORMAL
 from spadework.learners.blend import mean_of_unseen
 from spadework.learners.contract import Floats, GrownReading
 from spadework.learners.readings import Draws, Reading, choose
-from spadework.progress import Advance
+from spadework.progress import Advance, progress
+
+DRAW_BUDGET = 1 << 19
+"""Draws of all trees of a reading, which sets how many trees there are by default."""
+
+MIN_TREES, MAX_TREES = 64, 100
+
+MAX_WHOLE_TREES = 300
+"""Trees to the last row: each says yes or no, so more of them are needed."""
 
 RANDOM_TREES = 4
 """One tree in so many takes random splits instead of the best ones; on wide draws all."""
@@ -28,6 +37,74 @@ others look at the square root of their number."""
 SHARED_DRAWS = 768
 """Draws of a tree from which trees grow side by side; smaller ones would only wait for
 each other."""
+
+
+@dataclass
+class Grower:
+    """Grows trees, and counts them.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    judged : ndarray of shape (n_judged,)
+        Positions of the rows that trees score which have not drawn them.
+    rng : numpy Generator
+    n_trees : int, optional
+        Trees of each reading; by default as many as `DRAW_BUDGET` allows.
+    max_depth : int
+        Of trees that do not grow to the last row.
+    verbose : bool
+    n_grown : int
+        Trees of all readings so far.
+    """
+
+    X: NDArray[np.float32]
+    judged: NDArray[np.intp]
+    rng: np.random.Generator
+    n_trees: int | None
+    max_depth: int
+    verbose: bool
+    n_grown: int = 0
+
+    def grow(
+        self, readings: Mapping[str, Reading], about: str = "growing trees"
+    ) -> dict[str, GrownReading]:
+        """Grow the trees of every reading, and say what about."""
+        n_trees = {
+            name: self._allowed(reading.n_draws, MAX_TREES)
+            for name, reading in readings.items()
+        }
+        total = sum(n_trees.values())
+        self.n_grown += total
+        with progress(about, total, verbose=self.verbose) as advance:
+            return {
+                name: grow_trees(
+                    self.X,
+                    reading,
+                    n_trees[name],
+                    self.max_depth,
+                    self.judged,
+                    self.rng,
+                    advance,
+                )
+                for name, reading in readings.items()
+            }
+
+    def grow_whole(self, reading: Reading) -> GrownReading:
+        """Grow trees to the last row."""
+        n_draws = reading.whole.n_draws + reading.anomalous.n_draws
+        n_trees = self._allowed(n_draws, MAX_WHOLE_TREES)
+        self.n_grown += n_trees
+        about = "growing trees to the last row"
+        with progress(about, n_trees, verbose=self.verbose) as advance:
+            return grow_whole_trees(
+                self.X, reading, n_trees, self.judged, self.rng, advance
+            )
+
+    def _allowed(self, n_draws: int, most: int) -> int:
+        """Trees of so many draws that the budget allows."""
+        allowed = np.clip(DRAW_BUDGET // n_draws, MIN_TREES, most)
+        return self.n_trees or int(allowed)
 
 
 def grow_trees(
