@@ -1,18 +1,19 @@
 VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
+WANTED := -c constraints.txt -e '.[dev]' -e ./research
 
 .PHONY: setup demo test bench clean
 
 setup: $(STAMP)
 
 # uv is fast; where it cannot be used, pip does the same.
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml research/pyproject.toml constraints.txt
 	test -x $(PY) || python3 -m venv $(VENV)
 	$(PY) -m pip install --quiet uv || true
 	UV_FIND_LINKS="$$(python3 -m pip config get global.find-links 2>/dev/null)" \
-	  $(PY) -m uv pip install --quiet --compile-bytecode --python $(PY) -c constraints.txt -e '.[dev]' \
-	  || $(PY) -m pip install --quiet -c constraints.txt -e '.[dev]'
+	  $(PY) -m uv pip install --quiet --compile-bytecode --python $(PY) $(WANTED) \
+	  || $(PY) -m pip install --quiet $(WANTED)
 	touch $@
 
 demo: setup
