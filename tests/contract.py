@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from conftest import SETTINGS, in_setting, mismatch_data
+from mismatch import SETTINGS, in_setting, mismatch_data
 from spadework.errors import InputError
 
 METHODS = ("anomaly_score", "decision_function", "predict", "predict_proba")

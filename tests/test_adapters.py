@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from conftest import in_setting, mismatch_data
+from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.adapters import PartialMatchingThreshold, PyODAdapter
 from spadework.baselines.one_class import OneClass

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from conftest import mismatch_data
+from mismatch import mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.errors import InputError, LabelError
 

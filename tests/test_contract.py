@@ -7,7 +7,7 @@ from sklearn.ensemble import IsolationForest
 from threadpoolctl import threadpool_limits
 
 import contract
-from conftest import in_setting, mismatch_data
+from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.baselines import classifiers
 from spadework.baselines.bagging_pu import BaggingPU

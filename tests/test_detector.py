@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from conftest import in_setting, mismatch_data
+from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.core.matching import FALSE_ALARMS, match_threshold
 from spadework.detector import PAPER_ABLATIONS

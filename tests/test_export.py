@@ -16,7 +16,7 @@ from onnx import helper
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from conftest import N_FEATURES, in_setting, mismatch_data
+from mismatch import N_FEATURES, in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner, __version__, export
 from spadework.core.curves import Curve
 from spadework.core.trees import FlatForest

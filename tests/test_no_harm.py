@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from conftest import in_setting
+from mismatch import in_setting
 from spadework import SPADE, ForestLearner
 
 HARM = 0.005

@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 import spadework
-from conftest import in_setting, mismatch_data
+from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner, load, persistence, save
 from spadework.errors import ModelFileError
 

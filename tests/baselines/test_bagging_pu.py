@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from conftest import mismatch_data
+from mismatch import mismatch_data
 from spadework.baselines.bagging_pu import BaggingPU
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from conftest import in_setting
+from mismatch import in_setting
 from spadework.baselines.baseline import classes_of, log_odds
 from spadework.baselines.elkan_noto import WeightedElkanNoto
 from spadework.baselines.srr import SRR

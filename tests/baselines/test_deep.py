@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import mismatch_data
+from mismatch import mismatch_data
 from spadework.baselines import deep, vime
 from spadework.baselines.deep import BATCH_ROWS, draw, layers, take_steps
 from spadework.baselines.vime import VIME

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import mismatch_data
+from mismatch import mismatch_data
 from spadework.baselines.deep_sad import DeepSAD
 
 

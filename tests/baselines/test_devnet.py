@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from conftest import mismatch_data
+from mismatch import mismatch_data
 from spadework.baselines.devnet import MARGIN, DevNet
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from conftest import mismatch_data
+from mismatch import mismatch_data
 from spadework.baselines import classifiers
 from spadework.baselines.elkan_noto import (
     HOLD_OUT,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from conftest import in_setting
+from mismatch import in_setting
 from spadework.baselines.one_class import OneClass
 from spadework.core.gaussian import RIDGE
 from spadework.errors import InputError, LabelError

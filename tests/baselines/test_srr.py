@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import in_setting
+from mismatch import in_setting
 from spadework.baselines.srr import SRR, refine
 
 seeds = st.integers(0, 2**31 - 1)

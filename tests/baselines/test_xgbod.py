@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from conftest import in_setting, mismatch_data
+from mismatch import in_setting, mismatch_data
 from spadework.baselines.xgbod import OUTLIER_MODELS, XGBOD
 from spadework.errors import InputError
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import in_setting
+from mismatch import in_setting
 from spadework import SPADE, ForestLearner
 from spadework.core.trust import AGREED, PSEUDO, READINGS
 from spadework.core.weighing import AGREED_SHARE, SURE_ALONE, share_of_agreed

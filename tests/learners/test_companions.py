@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from conftest import mismatch_data
+from mismatch import mismatch_data
 from spadework import SPADE, ForestLearner
 from spadework.core.scaling import fit_scaler
 from spadework.core.trees import MAX_DEPTH

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from conftest import in_setting, mismatch_data
+from mismatch import in_setting, mismatch_data
 from spadework import SPADE, NetworkLearner
 from spadework.core.neighbours import NearestNeighbours
 from spadework.core.trust import AGREED, READINGS

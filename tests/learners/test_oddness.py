@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
-from conftest import in_setting, mismatch_data
+from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner
 from spadework.core.pseudo_labels import PseudoLabeler
 from spadework.core.scaling import fit_scaler
