@@ -10,11 +10,11 @@ from typing import NamedTuple
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from spadework.base import AnomalyDetector
-from spadework.benchmark.scenarios import Trial
 from spadework.core.cores import usable_cores
 from spadework.errors import InputError, LabelError
 from spadework.files import write_whole
 from spadework.progress import progress
+from spadework.scenarios import Trial
 
 
 class Cell(NamedTuple):

@@ -24,7 +24,6 @@ from spadework import SPADE
 from spadework.benchmark.datasets import get_dataset
 from spadework.benchmark.measurement import sample_rows
 from spadework.benchmark.report.summary import SUMMARIZED
-from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES
 from spadework.core import (
     boosting,
@@ -47,6 +46,7 @@ from spadework.learners import (
     readings,
 )
 from spadework.learners.forest import ForestLearner
+from spadework.scenarios import LabeledTable
 
 RESULTS = Path(__file__).with_name("constants.json")
 MAX_ROWS = 10_000

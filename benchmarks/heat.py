@@ -18,13 +18,13 @@ from PIL import Image
 from spadework.benchmark.datasets import get_dataset
 from spadework.benchmark.image_datasets import LabeledImages
 from spadework.benchmark.photo_tables import TRAIN_SHARE
-from spadework.benchmark.scenarios import LabeledTable, new_types
 from spadework.benchmark.tables import PHOTO_SHARE
 from spadework.core.weighing import auc
 from spadework.errors import InputError
 from spadework.images.detector import ImageSPADE
 from spadework.images.pretrained import PATCHES, PretrainedLearner
 from spadework.images.reading import DEFAULT_SIZE, read_photos
+from spadework.scenarios import LabeledTable, new_types
 
 RESULTS = Path(__file__).with_name("heat.json")
 DATASETS = ("mvtec_ad/bottle", "mvtec_ad/screw", "magnetic_tile")

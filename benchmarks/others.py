@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from benchmarks.cells import Cell, Means, measure, run_cells
 from spadework.benchmark.methods import get_method
-from spadework.benchmark.scenarios import (
+from spadework.errors import InputError
+from spadework.scenarios import (
     LabeledTable,
     Trial,
     easiness,
@@ -38,7 +39,6 @@ from spadework.benchmark.scenarios import (
     new_types,
     positives_only,
 )
-from spadework.errors import InputError
 
 SEEDS = {"others.json": range(2), "unseen.json": range(5)}
 MAX_NORMALS = 6_000

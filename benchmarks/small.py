@@ -21,7 +21,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from benchmarks.cells import Cell, Means, measure, run_cells
 from spadework.benchmark.methods import get_method
-from spadework.benchmark.scenarios import (
+from spadework.scenarios import (
     LabeledTable,
     Trial,
     easiness,

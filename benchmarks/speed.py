@@ -28,7 +28,6 @@ from spadework import SPADE
 from spadework.benchmark.datasets import get_dataset
 from spadework.benchmark.image_datasets import LabeledImages
 from spadework.benchmark.photo_tables import TRAIN_SHARE
-from spadework.benchmark.scenarios import LabeledTable, new_types
 from spadework.benchmark.tables import PHOTO_SHARE
 from spadework.core.cores import usable_cores
 from spadework.core.gaussian import SHARED, fit_gaussians
@@ -37,6 +36,7 @@ from spadework.core.pseudo_labels import find_thresholds
 from spadework.errors import InputError
 from spadework.images.detector import ImageSPADE
 from spadework.persistence import save
+from spadework.scenarios import LabeledTable, new_types
 from spadework.table_fitting import fit_table
 from spadework.tables.reading import read_table
 

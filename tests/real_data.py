@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from spadework.benchmark import scenarios
+from spadework import scenarios
 from spadework.benchmark.datasets import get_dataset
-from spadework.benchmark.scenarios import LabeledTable, Trial
+from spadework.scenarios import LabeledTable, Trial
 
 SCENARIOS = {
     "PNU": scenarios.new_types,

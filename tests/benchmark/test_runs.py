@@ -31,11 +31,11 @@ from spadework.benchmark.measurement import (
 from spadework.benchmark.methods import METHODS, Method
 from spadework.benchmark.results import read_result, read_results
 from spadework.benchmark.runs import Summary, plan, run_benchmark
-from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import TABLES, get_table
 from spadework.benchmark.workers import JobError
 from spadework.core.cores import usable_cores
 from spadework.errors import DataError, InputError
+from spadework.scenarios import LabeledTable
 
 CHOSEN = {"tables": ["fraud"], "datasets": ["xente"], "methods": ["occ", "srr"]}
 

@@ -12,10 +12,10 @@ from spadework.base import AnomalyDetector
 from spadework.benchmark import methods, tables
 from spadework.benchmark.datasets import DATASETS, ImageDataset
 from spadework.benchmark.methods import METHODS, Method, get_method
-from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.tables import SCENARIOS, TABLES, Column, get_table
 from spadework.errors import InputError
 from spadework.labels import count_labels
+from spadework.scenarios import LabeledTable
 
 PAPER = json.loads(Path(tables.__file__).with_name("paper.json").read_text())
 COLUMNS = [

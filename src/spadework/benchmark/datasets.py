@@ -27,9 +27,9 @@ from spadework.benchmark.image_datasets import (
     read_mvtec,
     unpack_magnetic_tile,
 )
-from spadework.benchmark.scenarios import LabeledTable
 from spadework.benchmark.xente import XENTE_PAGE, read_xente
 from spadework.errors import DataError, InputError
+from spadework.scenarios import LabeledTable
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _CHECKOUT = Path(__file__).parents[3]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spadework.benchmark.scenarios import Kinds
 from spadework.errors import DataError, InputError
+from spadework.scenarios import Kinds
 
 MVTEC_PAGE = "https://www.mvtec.com/company/research/datasets/mvtec-ad"
 MVTEC_CATEGORIES = (

@@ -20,10 +20,10 @@ from spadework.benchmark.datasets import get_dataset
 from spadework.benchmark.image_datasets import LabeledImages
 from spadework.benchmark.methods import METHODS
 from spadework.benchmark.results import FAILED, Result
-from spadework.benchmark.scenarios import LabeledTable, Trial
 from spadework.benchmark.tables import Column
 from spadework.errors import DataError
 from spadework.labels import ANOMALY, NORMAL
+from spadework.scenarios import LabeledTable, Trial
 from spadework.version import __version__
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "xgboost-cpu", "catboost")

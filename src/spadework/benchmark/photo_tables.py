@@ -1,9 +1,9 @@
 """Photos as a table whose truth is known: their pixels, and what tells easy ones."""
 
 from spadework.benchmark.image_datasets import LabeledImages
-from spadework.benchmark.scenarios import LabeledTable
 from spadework.images.reading import read_photos
 from spadework.images.sight import pooled_features
+from spadework.scenarios import LabeledTable
 
 TRAIN_SHARE = 0.8
 """Of the paper's split of photos."""

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from spadework.benchmark.datasets import get_dataset
-from spadework.benchmark.scenarios import LabeledTable, new_types, training_kinds
 from spadework.detector import SPADE
 from spadework.errors import DataError, InputError
 from spadework.files import write_whole
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.scenarios import LabeledTable, new_types, training_kinds
 from spadework.validation import check_rows
 
 PERCENTILES = tuple(range(2, 100, 2))

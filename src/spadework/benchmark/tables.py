@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from spadework.benchmark import scenarios
+from spadework import scenarios
 from spadework.benchmark.image_datasets import MVTEC_CATEGORIES
 from spadework.benchmark.methods import (
     ABLATED,
@@ -13,8 +13,8 @@ from spadework.benchmark.methods import (
     PARTS,
     SWEPT,
 )
-from spadework.benchmark.scenarios import LabeledTable, Trial
 from spadework.errors import InputError
+from spadework.scenarios import LabeledTable, Trial
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.benchmark.scenarios import LabeledTable
 from spadework.errors import DataError
+from spadework.scenarios import LabeledTable
 
 XENTE_PAGE = "https://zindi.africa/competitions/xente-fraud-detection-challenge/data"
 COLUMNS: tuple[str, ...] = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spadework.benchmark import scenarios
+from spadework import scenarios
 from spadework.errors import InputError
 
 DRAWN = (
