@@ -21,7 +21,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
-from conftest import in_setting
+from mismatch import in_setting
 from pictures import made_pictures
 from spadework import SPADE, ImageSPADE
 from spadework.base import AnomalyDetector
