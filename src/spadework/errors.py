@@ -1,6 +1,7 @@
 """The errors spadework raises, each also a built-in that people already catch."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 _SHOWN_NAMES = 12
 
@@ -37,8 +38,6 @@ def suggest(name: str, names: Sequence[str]) -> str:
     >>> suggest("Outcome", ["age"])
     ''
     """
-    from difflib import get_close_matches
-
     by_case = {each.lower(): each for each in reversed(names)}
     found = get_close_matches(name.lower(), by_case, n=1)
     return f". Did you mean {by_case[found[0]]!r}?" if found else ""

@@ -33,6 +33,7 @@ from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import model_file, write_whole
 from spadework.labels import LabelCensus
+from spadework.lazy import LazyModule
 from spadework.learners.blend import BlendedModel, Levels, ReadingModel
 from spadework.learners.directions import LinearScorer, ScaledScorer
 from spadework.learners.forest import ForestLearner
@@ -49,7 +50,10 @@ from spadework.validation import check_parameters
 from spadework.version import __version__
 
 if TYPE_CHECKING:
+    from spadework.images import parts as image_parts
     from spadework.images.detector import ImageSPADE
+else:
+    image_parts = LazyModule("spadework.images.parts")  # loads torch
 
 FORMAT_VERSION = 2
 
@@ -286,7 +290,7 @@ def _build(name: str, state: dict[str, Any]) -> Any:
     """Build an allowed class from its attributes."""
     cls = _class_named(name)
     if cls is None:
-        allowed = {*_RECORDS, *_ESTIMATORS, *_image_classes()}
+        allowed = {*_RECORDS, *_ESTIMATORS, *image_parts.CLASSES}
         raise ModelFileError(f"class {name!r} is not one of {_listed(allowed)}")
     if not issubclass(cls, BaseEstimator):
         return cls(**state)
@@ -309,14 +313,7 @@ def _refuse_unknown(estimator: BaseEstimator, state: Collection[str]) -> None:
 
 def _class_named(name: str) -> type[Any] | None:
     """Return an allowed class, None for all others."""
-    return _RECORDS.get(name) or _ESTIMATORS.get(name) or _image_classes().get(name)
-
-
-def _image_classes() -> dict[str, type[Any]]:
-    """Return the classes of models of photos; loaded when met, since they load torch."""
-    from spadework.images.parts import CLASSES
-
-    return CLASSES
+    return _RECORDS.get(name) or _ESTIMATORS.get(name) or image_parts.CLASSES.get(name)
 
 
 def _fitted_names(cls: type) -> set[str]:

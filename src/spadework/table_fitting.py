@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError, list_some, suggest
 from spadework.labels import UNLABELED, count_labels
+from spadework.lazy import LazyModule
 from spadework.reference import Reference, mark_rows
 from spadework.table_model import RESULTS, TableModel, name_rows
 from spadework.tables.columns import Column
@@ -21,7 +22,10 @@ from spadework.tables.training_rows import read_training_rows
 from spadework.tables.values import Values, plain
 
 if TYPE_CHECKING:
-    from spadework.detector import SPADE
+    from spadework import detector as detectors
+else:
+    # Loaded when a table has been read, so that one with faults is refused at once.
+    detectors = LazyModule("spadework.detector")
 
 logger = logging.getLogger("spadework")
 
@@ -46,7 +50,7 @@ def fit_table(
     missing: Sequence[Any] = (),
     query: str | None = None,
     unlabeled: Any = None,
-    detector: "SPADE | None" = None,
+    detector: "detectors.SPADE | None" = None,
 ) -> TableModel:
     """Fit a detector on a table as it is.
 
@@ -86,10 +90,7 @@ def fit_table(
         unlabeled=unlabeled,
     )
     plan.warn_of_ignored()
-    # Loaded only now, so that a table with faults is refused at once.
-    from spadework.detector import SPADE
-
-    return plan.fit(detector or SPADE(random_state=0))
+    return plan.fit(detector or detectors.SPADE(random_state=0))
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class FitPlan:
         if said:
             logger.warning("left out: %s", "; ".join(said))
 
-    def fit(self, detector: "SPADE") -> TableModel:
+    def fit(self, detector: "detectors.SPADE") -> TableModel:
         """Encode the table and fit a new detector with the same parameters on it."""
         from sklearn.base import clone
 
@@ -248,7 +249,10 @@ def _count_stated(column: Column, array: Values) -> int:
 
 
 def _remember(
-    detector: "SPADE", X: NDArray[np.float32], labels: NDArray[np.int8], keys: pa.Table
+    detector: "detectors.SPADE",
+    X: NDArray[np.float32],
+    labels: NDArray[np.int8],
+    keys: pa.Table,
 ) -> Reference:
     """Draw the rows that a model remembers, of each label the same number at most."""
     rng = np.random.default_rng(0)

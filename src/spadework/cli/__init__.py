@@ -4,8 +4,16 @@ import logging
 import os
 import sys
 import warnings
+from typing import TYPE_CHECKING
 
 from spadework.cli.stopping import Stopped, heed_signals, leave
+from spadework.errors import SpadeworkError
+from spadework.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from spadework.cli import app
+else:
+    app = LazyModule("spadework.cli.app")
 
 
 def main() -> None:
@@ -16,9 +24,7 @@ def main() -> None:
     if not sys.stderr.isatty():
         logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     try:
-        from spadework.cli.app import app
-
-        app()
+        app.app()
     except Stopped as stopped:
         leave(str(stopped), stopped.status)
     except BrokenPipeError:
@@ -33,8 +39,6 @@ def main() -> None:
 
 def _in_words(error: Exception) -> str:
     """Say what went wrong; our own errors speak for themselves."""
-    from spadework.errors import SpadeworkError
-
     if isinstance(error, SpadeworkError):
         return str(error)
     if isinstance(error, MemoryError):

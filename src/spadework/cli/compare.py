@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from spadework.cli import library
 from spadework.cli.models import Json, ModelPath, Query, Sources, load_model, source_of
 
 _SHOWN_COLUMNS = 10
@@ -21,14 +22,11 @@ def compare(
     ] = False,
 ) -> None:
     """Say how new rows differ from training rows, and whether to refit or relabel."""
-    from spadework.differences import compare_table
-    from spadework.tables.reading import read_table
-
     fitted = load_model(model, sources)
-    table = read_table(
+    table = library.reading.read_table(
         source_of(sources), query=query, types=fitted.types, columns=fitted.columns
     )
-    drift = compare_table(fitted, fitted.encoder.encode(table))
+    drift = library.differences.compare_table(fitted, fitted.encoder.encode(table))
     lost = fitted.find_lost(table)
     if as_json:
         found = {

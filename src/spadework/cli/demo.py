@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from spadework.cli import library
+from spadework.cli.payments import write_payments
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -36,18 +39,14 @@ def demo(
 ) -> None:
     """Find a kind of anomaly that nobody labeled, in handwritten digits."""
     if table is not None:
-        from spadework.cli.payments import write_payments
-
         write_payments(table, seed)
         print(table)
         return
     from rich.console import Console
 
-    from spadework import SPADE, ForestLearner
-
     console = Console()
     digits = load_digits_table(seed)
-    detector = SPADE(random_state=seed, verbose=True)
+    detector = library.detector.SPADE(random_state=seed, verbose=True)
     console.print(
         f"\n[bold]Handwritten digits[/]: {len(digits.X)} rows to learn from, "
         f"{len(digits.X_test)} to test on.\n"
@@ -55,8 +54,9 @@ def demo(
         f"{GIVEN}s are labeled. {MISSED}s are a new kind.\n"
     )
     detector.fit(digits.X, digits.y)
-    ignoring = ForestLearner(readings=["labels"])
-    labels_only = SPADE(learner=ignoring, random_state=seed).fit(digits.X, digits.y)
+    ignoring = library.forest.ForestLearner(readings=["labels"])
+    labels_only = library.detector.SPADE(learner=ignoring, random_state=seed)
+    labels_only.fit(digits.X, digits.y)
     pseudo = detector.pseudo_labels_
     assert pseudo is not None
     console.print(f"[bold]Labels[/]         {detector.census_}")

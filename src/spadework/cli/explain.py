@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spadework.cli import library
 from spadework.cli.models import (
     Json,
     ModelPath,
@@ -33,28 +34,23 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Say which columns make rows anomalous, and which labeled rows are near."""
-    from spadework.explain import explain_rows
-    from spadework.scoring import find_named, find_top
-    from spadework.table_model import name_rows
-    from spadework.tables.reading import read_rows
-
     fitted, source = load_model(model, sources), source_of(sources)
     if row and key_value:
         raise InputError("give rows by --row or by --key-value, not both")
     if row:
-        rows = read_rows(
+        rows = library.reading.read_rows(
             source, row, query=query, types=fitted.types, columns=fitted.columns
         )
         numbers = row
     else:
         found, rows = (
-            find_named(fitted, source, key_value, query=query)
+            library.scoring.find_named(fitted, source, key_value, query=query)
             if key_value
-            else find_top(fitted, source, top, query=query)
+            else library.scoring.find_top(fitted, source, top, query=query)
         )
         numbers = found.tolist()
     fitted.refuse_without_keys(rows.column_names)
-    explained = explain_rows(fitted, rows)
+    explained = library.explain.explain_rows(fitted, rows)
     keys = rows.select(fitted.keys).to_pylist() if fitted.keys else [{}] * len(explained)
     if as_json:
         facts = [
@@ -63,7 +59,7 @@ def explain(
         ]
         print(json.dumps(facts, default=str, allow_nan=False))
         return
-    titles = name_rows(rows, fitted.keys)
+    titles = library.table_model.name_rows(rows, fitted.keys)
     for number, title, each in zip(numbers, titles, explained, strict=True):
         print(f"row {number}{f' ({title})' if title else ''}: {each}\n")
 

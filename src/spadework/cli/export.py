@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from spadework.cli import library
 from spadework.cli.models import (
     Force,
     Json,
@@ -38,20 +39,17 @@ def export(
     check_ending(out, ".onnx")
     check_place(out, force=force)
     fitted = load_any(model)
-    from spadework.export import export_onnx
-    from spadework.table_model import TableModel
-    from spadework.tables.reading import read_table
 
-    if not isinstance(fitted, TableModel):
+    if not isinstance(fitted, library.table_model.TableModel):
         refuse_options("a model of pictures", query=query)
         n_compared, difference = export_pictures(fitted, sources, out)
         _say(out, n_compared, "pictures", difference, quiet=quiet, as_json=as_json)
         return
     refuse_folders(model, sources)
-    sample = read_table(
+    sample = library.reading.read_table(
         source_of(sources), query=query, types=fitted.types, columns=fitted.columns
     )
-    difference = export_onnx(fitted, out, sample=sample)
+    difference = library.export.export_onnx(fitted, out, sample=sample)
     _say(out, sample.num_rows, "rows", difference, quiet=quiet, as_json=as_json)
 
 

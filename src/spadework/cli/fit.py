@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spadework.cli import library
 from spadework.cli.models import (
     Force,
     Json,
@@ -24,6 +25,7 @@ from spadework.cli.models import (
 )
 from spadework.cli.pictures import fit_pictures, is_folder, refuse_options
 from spadework.errors import InputError, LabelError
+from spadework.tables.unusable import ColumnsError
 
 if TYPE_CHECKING:
     from spadework.table_model import TableModel
@@ -125,12 +127,9 @@ def fit(
         )
     from rich.console import Console
 
-    from spadework.table_fitting import plan_table
-    from spadework.tables.unusable import ColumnsError
-
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     try:
-        plan = plan_table(
+        plan = library.table_fitting.plan_table(
             source_of(sources),
             label=label,
             label_map=mapping,
@@ -147,11 +146,8 @@ def fit(
         raise InputError(error.explain(as_options)) from error
     for line in plan.lines():
         console.print(line, markup=False, highlight=False)
-    # Loaded only now, so that a table with faults is refused at once.
-    from spadework.detector import SPADE
-    from spadework.differences import find_giveaways
 
-    detector = SPADE(
+    detector = library.detector.SPADE(
         learner=learner or "forest",  # type: ignore[arg-type]  # any other name is refused by fit
         threshold="auto" if threshold is None else threshold,
         random_state=seed,
@@ -159,7 +155,7 @@ def fit(
     )
     model = plan.fit(detector)
     save_into(target, model)
-    facts, giveaways = summarize(model), find_giveaways(model)
+    facts, giveaways = summarize(model), library.differences.find_giveaways(model)
     if as_json:
         names = [each.name for each in giveaways]
         found = {"missing": plan.stated, "giveaways": names, "model": str(target)}

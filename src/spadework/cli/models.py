@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spadework.cli import library
 from spadework.errors import InputError, ModelFileError
 from spadework.files import MODEL_FILE, model_file, refuse_to_replace
 
 if TYPE_CHECKING:
+    from spadework.detector import SPADE
     from spadework.images.detector import ImageSPADE
     from spadework.table_model import TableModel
 
@@ -72,9 +74,7 @@ def new_folder(folder: Path, *, force: bool) -> Path:
         raise InputError(f"{above} is a file; no folder for the model can be made in it")
     refuse_to_replace(target, force=force)
     if target.exists():
-        from spadework.persistence import refuse_other_file
-
-        refuse_other_file(target)
+        library.persistence.refuse_other_file(target)
     return target
 
 
@@ -88,13 +88,11 @@ def refuse_inputs(out: Path, model: Path, sources: list[str]) -> None:
 
 def save_into(target: Path, model: "TableModel | ImageSPADE") -> None:
     """Write a model and the folder it goes into, both or neither."""
-    from spadework.persistence import save
-
     folder = target.parent
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        save(model, target)
+        library.persistence.save(model, target)
     except BaseException:
         if is_new:
             with suppress(OSError):
@@ -104,10 +102,8 @@ def save_into(target: Path, model: "TableModel | ImageSPADE") -> None:
 
 def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":
     """Load the model of a table; refuse one of pictures, and pictures for it."""
-    from spadework.table_model import TableModel
-
     model = load_any(folder)
-    if not isinstance(model, TableModel):
+    if not isinstance(model, library.table_model.TableModel):
         raise ModelFileError(
             f"{folder} was fitted on pictures, and this command is for tables. Pictures "
             f"have spadework score --heat-maps, spadework report and spadework export"
@@ -134,21 +130,24 @@ def refuse_folders(model: Path, sources: list[str]) -> None:
             )
 
 
+def detector_of(model: "TableModel | ImageSPADE") -> "SPADE | ImageSPADE":
+    """Return the detector that a model is, or holds."""
+    is_table = isinstance(model, library.table_model.TableModel)
+    return model.detector if is_table else model
+
+
 def load_any(folder: Path) -> "TableModel | ImageSPADE":
     """Load the model of a folder, or a model file itself: of a table or of pictures."""
-    from spadework.detector import SPADE
-    from spadework.persistence import load
-
     path = model_file(folder)
     if not path.is_file():
         raise ModelFileError(
             f"there is no model at {path}. Make one with spadework fit ... -o {folder}"
         )
     try:
-        model = load(path)
+        model = library.persistence.load(path)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error}") from error
-    if isinstance(model, SPADE):
+    if isinstance(model, library.detector.SPADE):
         raise ModelFileError(
             f"{path} was fitted on a matrix in Python and knows no columns; load it "
             f"there with spadework.load"

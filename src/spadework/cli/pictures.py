@@ -4,13 +4,16 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from spadework.cli import library
 from spadework.cli.models import in_words_of_the_command, save_into
 from spadework.errors import DataError, InputError, SpadeworkError
+from spadework.images.photo_files import ENDINGS
 
 if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
@@ -50,19 +53,15 @@ def fit_pictures(
     """Fit a model on a folder of pictures, say what it came to, and write it."""
     from rich.console import Console
 
-    from spadework.images.detector import ImageSPADE, in_words
-    from spadework.images.photos import find_photos, refuse_unlabeled
-    from spadework.images.reading import DEFAULT_SIZE
-
     console = Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False)
-    size = DEFAULT_SIZE if size is None else size
+    size = library.photo_reading.DEFAULT_SIZE if size is None else size
     with _words_of_the_command():
-        photos = find_photos(source, labels, label_map=label_map)
-        refuse_unlabeled(photos, source)
+        photos = library.photos.find_photos(source, labels, label_map=label_map)
+        library.photos.refuse_unlabeled(photos, source)
         learner = learner or "pretrained"
         for line in _plan_lines(photos, source, size, learner):
             console.print(line, markup=False)
-        detector = ImageSPADE(
+        detector = library.image_detector.ImageSPADE(
             learner=learner,  # type: ignore[arg-type]  # fit refuses any other name
             size=size,
             on_corrupt="skip" if skip_corrupt else "refuse",
@@ -70,7 +69,7 @@ def fit_pictures(
             random_state=seed,
             verbose=not quiet,
         )
-        detector.fit(list(photos.paths), in_words(photos.labels))
+        detector.fit(list(photos.paths), library.image_detector.in_words(photos.labels))
     save_into(target, detector)
     facts = _summarize(detector, photos)
     if as_json:
@@ -97,11 +96,9 @@ def score_pictures(
     as_json: bool,
 ) -> None:
     """Score pictures and say how many were called anomalous."""
-    from spadework.images.scoring import score_photos
-
     with _words_of_the_command():
         detector.on_corrupt = "skip" if skip_corrupt else "refuse"
-        counts = score_photos(
+        counts = library.photo_scoring.score_photos(
             detector,
             find_pictures(sources),
             out,
@@ -132,12 +129,10 @@ def report_pictures(
     quiet: bool,
 ) -> None:
     """Write the report on a folder of pictures."""
-    from spadework.report.pictures import write_picture_page
-
     with _words_of_the_command():
         detector.on_corrupt = "skip" if skip_corrupt else "refuse"
         detector.verbose = not quiet
-        write_picture_page(detector, find_pictures(sources), out)
+        library.picture_report.write_picture_page(detector, find_pictures(sources), out)
 
 
 def export_pictures(
@@ -147,21 +142,16 @@ def export_pictures(
 
     Returns how many pictures were compared, and how far scores differ at most.
     """
-    from spadework.export import export_onnx
-
     with _words_of_the_command():
         paths = find_pictures(sources).paths
         sample = list(paths[:: -(-len(paths) // _COMPARED)])
-        return len(sample), export_onnx(detector, out, sample=sample)
+        return len(sample), library.export.export_onnx(detector, out, sample=sample)
 
 
 def find_pictures(sources: list[str]) -> "Photos":
     """Find the pictures of a folder, or of files and globs in their order."""
-    from spadework.images.photo_files import ENDINGS
-    from spadework.images.photos import find_photos
-
     if is_folder(sources):
-        return find_photos(sources[0])
+        return library.photos.find_photos(sources[0])
     files = [file for source in sources for file in _expanded(source)]
     strange = [file for file in files if Path(file).suffix.lower() not in ENDINGS]
     if strange:
@@ -169,13 +159,11 @@ def find_pictures(sources: list[str]) -> "Photos":
             f"the model was fitted on pictures and {strange[0]} is none: give a folder, "
             f"or files that end in {', '.join(ENDINGS)}"
         )
-    return find_photos(files)
+    return library.photos.find_photos(files)
 
 
 def _expanded(source: str) -> list[str]:
     """Return the files that a glob matches, or the file itself."""
-    from glob import glob, has_magic
-
     if Path(source).exists() or not has_magic(source):
         return [source]
     found = sorted(glob(source, recursive=True))
@@ -186,29 +174,24 @@ def _expanded(source: str) -> list[str]:
 
 def _plan_lines(photos: "Photos", source: str, size: int, learner: str) -> list[str]:
     """Say what will be learnt from, before it takes time."""
-    from spadework.labels import ANOMALY, count_labels
-
     lines = [
         f"pictures: {len(photos.paths):,} in {source}, read as {size} x {size} pixels",
-        f"labels: {count_labels(photos.labels)}",
+        f"labels: {library.labels.count_labels(photos.labels)}",
     ]
     types = _types(photos)
     if types:
         shown = ", ".join(f"{name} {count:,}" for name, count in types.items())
         lines.append(f"defects: {shown}")
-    if not (photos.labels == ANOMALY).any() and not types:
+    if not (photos.labels == library.labels.ANOMALY).any() and not types:
         lines.append("defects: none labeled")
     return [*lines, f"learner: {learner}"]
 
 
 def _types(photos: "Photos") -> dict[str, int]:
     """Count the pictures of each type of defect."""
-    from spadework.labels import ANOMALY
-
     pairs = zip(photos.kinds, photos.labels.tolist(), strict=True)
-    return dict(
-        sorted(Counter(kind for kind, label in pairs if label == ANOMALY).items())
-    )
+    counts = Counter(kind for kind, label in pairs if label == library.labels.ANOMALY)
+    return dict(sorted(counts.items()))
 
 
 def _summarize(detector: "ImageSPADE", photos: "Photos") -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from spadework.cli import library
 from spadework.cli.models import (
     Force,
     Json,
@@ -48,20 +49,16 @@ def report(
     check_ending(out, ".html", ".htm")
     check_place(out, force=force)
     fitted = load_any(model)
-    from spadework.table_model import TableModel
 
-    if not isinstance(fitted, TableModel):
+    if not isinstance(fitted, library.table_model.TableModel):
         refuse_options("a model of pictures", query=query, held_out=held_out)
         report_pictures(fitted, sources, out, skip_corrupt=skip_corrupt, quiet=quiet)
         _say(out, quiet=quiet, as_json=as_json)
         return
-    from spadework.lost_columns import warn_of_lost
-    from spadework.report import write_page
-    from spadework.tables.reading import read_table
 
     refuse_folders(model, sources)
     refuse_options("a model of a table", skip_corrupt=skip_corrupt)
-    table = read_table(
+    table = library.reading.read_table(
         source_of(sources),
         query=query,
         types=fitted.types,
@@ -69,9 +66,9 @@ def report(
     )
     unseen = None
     if held_out:
-        unseen = read_table(source_of(held_out), types=fitted.types)
+        unseen = library.reading.read_table(source_of(held_out), types=fitted.types)
     try:
-        write_page(fitted, table, out, unseen)
+        library.report.write_page(fitted, table, out, unseen)
     except LabelError as error:
         if "label_map" not in str(error):
             raise
@@ -79,7 +76,7 @@ def report(
             f"{in_words_of_the_command(str(error))} The map is that of spadework fit; "
             f"fit again with one that names the labels of held-out rows, too"
         ) from error
-    warn_of_lost(fitted.find_lost(table))
+    library.lost_columns.warn_of_lost(fitted.find_lost(table))
     _say(out, quiet=quiet, as_json=as_json)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from spadework.cli import library
 from spadework.cli.models import (
     Force,
     Json,
@@ -14,6 +15,7 @@ from spadework.cli.models import (
     Quiet,
     SkipCorrupt,
     Sources,
+    detector_of,
     hush,
     load_any,
     refuse_folders,
@@ -56,15 +58,10 @@ def score(
     hush(quiet)
     refuse_inputs(out, model, sources)
     fitted = load_any(model)
-    from spadework.table_model import TableModel
-
     if threshold is not None:
-        from spadework.validation import check_threshold
-
-        check_threshold(threshold)
-        detector = fitted.detector if isinstance(fitted, TableModel) else fitted
-        detector.threshold_ = threshold
-    if not isinstance(fitted, TableModel):
+        library.validation.check_threshold(threshold)
+        detector_of(fitted).threshold_ = threshold
+    if not isinstance(fitted, library.table_model.TableModel):
         refuse_options("a model of pictures", query=query)
         score_pictures(
             fitted,
@@ -79,11 +76,9 @@ def score(
             as_json=as_json,
         )
         return
-    from spadework.scoring import score_table
-
     refuse_folders(model, sources)
     refuse_options("a model of a table", heat_maps=heat_maps, skip_corrupt=skip_corrupt)
-    counts = score_table(
+    counts = library.scoring.score_table(
         fitted,
         source_of(sources),
         out,

@@ -25,6 +25,7 @@ from spadework.export.graph import DOUBLE, FLOAT, INT64, UINT8, Graph
 from spadework.export.parts import add_answers, add_detector
 from spadework.export.tables import add_encoder, table_feed, table_inputs
 from spadework.files import write_whole
+from spadework.lazy import LazyModule
 from spadework.table_model import TableModel
 from spadework.tables.frames import frame_to_table
 from spadework.validation import check_rows
@@ -33,7 +34,12 @@ from spadework.version import __version__
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+    from spadework.export import photos as photo_graphs
+    from spadework.images import detector as image_detector
     from spadework.images.detector import ImageSPADE
+else:
+    photo_graphs = LazyModule("spadework.export.photos")  # these load torch
+    image_detector = LazyModule("spadework.images.detector")
 
 Floats = NDArray[np.float64]
 Feed = dict[str, NDArray[Any]]
@@ -109,11 +115,8 @@ def export_onnx(
 
 def _is_of_photos(model: Any) -> bool:
     """Tell a detector of photos, by its name first: its class loads torch."""
-    if type(model).__name__ != "ImageSPADE":
-        return False
-    from spadework.images.detector import ImageSPADE
-
-    return isinstance(model, ImageSPADE)
+    named = type(model).__name__ == "ImageSPADE"
+    return named and isinstance(model, image_detector.ImageSPADE)
 
 
 def build_onnx(model: "SPADE | TableModel | ImageSPADE") -> "ModelProto":
@@ -131,11 +134,10 @@ def build_onnx(model: "SPADE | TableModel | ImageSPADE") -> "ModelProto":
         inputs = {"X": (FLOAT, ["batch", detector.n_features_in_])}
         scores = add_detector(graph, detector, "X")
     else:
-        from spadework.export.photos import add_photos, photo_model
-
         detector, size = model, model.size
         inputs = {"pixels": (UINT8, ["batch", size, size, 3])}
-        scores = add_photos(graph, photo_model(model), "pixels", size)
+        photo_model = photo_graphs.photo_model(model)
+        scores = photo_graphs.add_photos(graph, photo_model, "pixels", size)
     add_answers(graph, scores, detector.threshold_)
     if graph.n_bytes > _MAX_BYTES:
         raise ExportError(

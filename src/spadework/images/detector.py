@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,13 @@ from spadework.images.reading import (
     read_photos,
 )
 from spadework.labels import count_labels
+from spadework.lazy import LazyModule
 from spadework.validation import check_counts, check_members, named_or_given
+
+if TYPE_CHECKING:
+    from spadework.images import photos
+else:
+    photos = LazyModule("spadework.images.photos")  # needs pyarrow, which pixels do not
 
 SMALLEST_SIZE, LARGEST_SIZE = 32, 1024
 """Side of a photo that the networks can still halve five times."""
@@ -262,13 +268,10 @@ def paths_of(X: Any) -> list[Path] | None:
     names = isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))
     if not names and not isinstance(X, (str, os.PathLike)):
         return None
-    # Tables of labels need pyarrow, arrays of pixels do not.
-    from spadework.images.photos import find_photos
-
     if isinstance(X, (str, os.PathLike)):
         path = Path(X)
-        return [path] if path.is_file() else list(find_photos(path).paths)
-    return list(find_photos(X).paths)
+        return [path] if path.is_file() else list(photos.find_photos(path).paths)
+    return list(photos.find_photos(X).paths)
 
 
 def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
@@ -280,11 +283,9 @@ def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
             "y is missing: only a folder with good/, defect/ and unlabeled/ labels its "
             "photos itself; give 1, 0 or -1 for each photo"
         )
-    from spadework.images.photos import find_photos, refuse_unlabeled
-
-    photos = find_photos(X)
-    refuse_unlabeled(photos, X)
-    return list(photos.paths), in_words(photos.labels)
+    found = photos.find_photos(X)
+    photos.refuse_unlabeled(found, X)
+    return list(found.paths), in_words(found.labels)
 
 
 def in_words(labels: Labels) -> NDArray[np.object_]:

@@ -20,6 +20,7 @@ from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_t
 from spadework.core.trust import LEARNT, ONE_CLASS, PSEUDO
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.lazy import LazyModule
 from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
     LEAST,
@@ -44,11 +45,13 @@ from spadework.parameters import (
 from spadework.progress import Advance, progress
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    import torch
 
-    from spadework.core.networks import SpadeNetwork
-    from spadework.core.training import Epoch, TrainingOptions
-
+    from spadework.core import networks, training
+else:
+    torch = LazyModule("torch")
+    networks = LazyModule("spadework.core.networks")
+    training = LazyModule("spadework.core.training")
 
 MIN_BATCH, MAX_STEPS = 256, 256
 """Rows in a step at least, and steps in an epoch at most, by default."""
@@ -134,10 +137,6 @@ class NetworkLearner(BaseEstimator):
         verbose: bool,
     ) -> Learnt:
         """Scale the rows, run Algorithm 1 on them, and judge what it has learnt."""
-        import torch
-
-        from spadework.core import networks, training
-
         options = self._options(len(X))
         n_steps = self._n_networks(len(X)) * options.max_epochs + len(LEARNT)
         device = networks.find_device(self.device)
@@ -193,17 +192,15 @@ class NetworkLearner(BaseEstimator):
     def _train(
         self,
         X: NDArray[np.float32],
-        scaled: "Tensor",
+        scaled: "torch.Tensor",
         labels: NDArray[np.int8],
         scaler: Scaler,
         labeler: PseudoLabeler,
-        options: "TrainingOptions",
+        options: "training.TrainingOptions",
         rng: np.random.Generator,
         advance: Advance,
     ) -> Learnt:
         """Run Algorithm 1 from several starts."""
-        from spadework.core import networks, training
-
         weights, results = [], []
         for _ in range(self._n_networks(len(X))):
             network = networks.new_network(
@@ -236,10 +233,8 @@ class NetworkLearner(BaseEstimator):
         """Networks that are asked for, or that a fixed budget of rows allows."""
         return self.n_networks or int(np.clip(ROW_BUDGET // n_rows, 1, MAX_NETWORKS))
 
-    def _options(self, n_rows: int) -> "TrainingOptions":
+    def _options(self, n_rows: int) -> "training.TrainingOptions":
         """Check the numbers of the training loop and put them together."""
-        from spadework.core import training
-
         for name in ("max_epochs", "patience"):
             check_positive_integer(name, getattr(self, name))
         for name in ("batch_size", "n_networks"):
@@ -282,8 +277,6 @@ class NetworkModel:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Mean logit q(h(x)) of each row, (n_samples,)."""
-        from spadework.core import networks, training
-
         with training.one_thread():
             # In float64 a score does not depend on the rows scored beside it.
             rows = networks.to_tensor(X, self.scaler).double()
@@ -295,15 +288,11 @@ class NetworkModel:
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Latent codes h(x) of the first network."""
-        from spadework.core import networks, training
-
         with training.one_thread():
             rows = networks.to_tensor(X, self.scaler)
             return training.encode(self._networks()[0], rows)
 
-    def _networks(self) -> list["SpadeNetwork"]:
-        from spadework.core import networks
-
+    def _networks(self) -> list["networks.SpadeNetwork"]:
         device = networks.find_device("auto")
         return [
             networks.restore_network(weights, linear_code=self.linear_code).to(device)
@@ -322,7 +311,7 @@ def small_share(n_rows: int) -> float:
     return unless_slight(MOST * fewness(n_rows, FEW_ROWS), LEAST)
 
 
-def _note(epoch: "Epoch") -> str:
+def _note(epoch: "training.Epoch") -> str:
     """One line on how an epoch went."""
     return (
         f"loss {epoch.loss:.4f}, pseudo-labels {epoch.pseudo_anomalies:,} anomalies, "

@@ -8,14 +8,20 @@ from numpy.typing import NDArray
 
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL
+from spadework.lazy import LazyModule
 from spadework.learners.blend import mean_of_unseen
 from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.readings import Positions, Reading, choose
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    import torch
 
-    from spadework.core.perceptrons import Layers
+    from spadework.core import networks, perceptrons, training
+else:
+    torch = LazyModule("torch")
+    networks = LazyModule("spadework.core.networks")
+    perceptrons = LazyModule("spadework.core.perceptrons")
+    training = LazyModule("spadework.core.training")
 
 N_NETWORKS = 32
 COLUMN_SHARE = 0.3
@@ -57,16 +63,10 @@ class Perceptrons:
 
     def score(self, X: NDArray[np.floating]) -> Floats:
         """Mean probability of an anomaly, (n_samples,)."""
-        from spadework.core import networks
-
         return self.probabilities(networks.to_tensor(X, self.scaler)).mean(axis=0)
 
-    def probabilities(self, scaled: "Tensor") -> Floats:
+    def probabilities(self, scaled: "torch.Tensor") -> Floats:
         """Probability of an anomaly by each network, (n_networks, n_samples)."""
-        import torch
-
-        from spadework.core import perceptrons, training
-
         # In float64 a score does not depend on the rows scored beside it.
         layers = perceptrons.Layers(
             *(
@@ -81,7 +81,7 @@ class Perceptrons:
 
 
 def learn_reading(
-    scaled: "Tensor",
+    scaled: "torch.Tensor",
     scaler: Scaler,
     reading: Reading,
     judged: Positions,
@@ -96,8 +96,6 @@ def learn_reading(
     judged : ndarray of shape (n_judged,)
         Positions of rows.
     """
-    from spadework.core import perceptrons
-
     columns = _choose_columns(scaled.shape[1], rng)
     bags = _draw_bags(reading, rng)
     in_bag = np.zeros((N_NETWORKS, len(scaled)), dtype=bool)
@@ -129,7 +127,7 @@ def _draw_bags(reading: Reading, rng: np.random.Generator) -> dict[int, list[Pos
 
 
 def _arrays(
-    layers: "Layers",
+    layers: "perceptrons.Layers",
 ) -> tuple[tuple[NDArray[np.float32], ...], tuple[NDArray[np.float32], ...]]:
     """Return weights and biases as plain arrays."""
     weights, biases = (

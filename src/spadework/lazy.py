@@ -1,0 +1,30 @@
+"""Modules that load when they are first used: torch alone takes seconds to import.
+
+Name the module twice, for type checkers and for the interpreter::
+
+    if TYPE_CHECKING:
+        from spadework.core import training
+    else:
+        training = LazyModule("spadework.core.training")
+
+and use it as any other, as in ``training.encode(...)``.
+"""
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class LazyModule(ModuleType):
+    """Stands for a module, and imports it when one of its names is asked for.
+
+    Examples
+    --------
+    >>> textwrap = LazyModule("textwrap")
+    >>> textwrap.shorten("Imported by this line", width=15)
+    'Imported [...]'
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the module has under a name."""
+        return getattr(import_module(self.__name__), name)
