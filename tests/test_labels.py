@@ -180,9 +180,15 @@ def test_signs_of_outliers_are_refused_with_a_mapping_for_either_reading(dtype):
     assert normalize_labels(-y).tolist() == (-y).tolist()  # few are labeled anomalies
 
 
-def test_signs_of_outliers_are_refused_among_rows_without_a_label():
-    with pytest.raises(LabelError, match=r"-1 \(1 rows\) and more often 1 \(2 rows\)"):
-        normalize_labels(np.array([1, 1, -1, *[np.nan] * 9]))
+@pytest.mark.parametrize(("n_missing", "refused"), [(0, True), (1, True), (2, False)])
+def test_a_missing_label_counts_as_one_more_row_without(n_missing, refused):
+    y = [1, 1, 1, -1, *[NAN] * n_missing]
+    if not refused:
+        assert normalize_labels(y).tolist() == [1, 1, 1, -1, -1, -1]
+        return
+    said = rf"-1, and 1 \(3 rows\) .* no label \({n_missing + 1} rows\)"
+    with pytest.raises(LabelError, match=said):
+        normalize_labels(y)
 
 
 def test_the_word_normal_says_that_rows_are_known_to_be_normal():

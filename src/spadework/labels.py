@@ -95,8 +95,8 @@ def normalize_labels(
     LabelError
         For values that are not understood; for 0 and 1 without any unlabeled
         row and without a mapping, since 0 may mean "normal" or "not known";
-        for -1 and more rows of 1, since -1 may mean an outlier; and for labels
-        nothing can be learnt from.
+        for -1 and more rows of 1 than without a label, since -1 may mean an
+        outlier; and for labels nothing can be learnt from.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def normalize_labels(
         if census.setting == "PN":
             _refuse_ambiguous(as_vector(y), labels)
         if census.setting == "PU":
-            _refuse_outlier_signs(as_vector(y), census.n_anomalies)
+            _refuse_outlier_signs(as_vector(y), census)
     return labels
 
 
@@ -261,15 +261,15 @@ def _refuse_ambiguous(values: NDArray[Any], labels: NDArray[np.int8]) -> None:
     )
 
 
-def _refuse_outlier_signs(values: NDArray[Any], n_ones: int) -> None:
-    """Raise where 1 comes more often than -1, as of scikit-learn's outliers."""
-    n_minus = int((values == UNLABELED).sum()) if values.dtype.kind in "if" else 0
-    if 0 < n_minus < n_ones:
+def _refuse_outlier_signs(values: NDArray[Any], census: LabelCensus) -> None:
+    """Raise for -1 and more rows of 1 than unlabeled: scikit-learn's outlier signs."""
+    signs = values.dtype.kind in "if" and (values == UNLABELED).any()
+    if signs and census.n_unlabeled < census.n_anomalies:
         raise LabelError(
-            f"labels hold -1 ({n_minus:,} rows) and more often 1 "
-            f"({n_ones:,} rows), and -1 may mean 'outlier' or 'unlabeled'. "
-            f"Say which with label_map: {{-1: 1, 1: 0}} if -1 is an outlier and 1 is "
-            f"normal, {{1: 1, -1: -1}} if most rows are labeled anomalies"
+            f"labels hold -1, and 1 ({census.n_anomalies:,} rows) comes more often than "
+            f"no label ({census.n_unlabeled:,} rows): -1 may mean 'outlier' or "
+            f"'unlabeled'. Say which with label_map: {{-1: 1, 1: 0}} if -1 is an outlier "
+            f"and 1 is normal, {{1: 1, -1: -1}} if most rows are labeled anomalies"
         )
 
 
