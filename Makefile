@@ -32,7 +32,7 @@ golden: setup
 	OMP_NUM_THREADS=1 $(PY) tests/golden.py
 
 bench: setup
-	$(PY) -m benchmarks.speed
+	$(PY) -m spadework_research.studies.speed
 
 clean:
 	rm -rf $(VENV) experiments-quick .pytest_cache .ruff_cache .hypothesis build dist

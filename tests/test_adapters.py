@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.adapters import PartialMatchingThreshold, PyODAdapter
-from spadework.baselines.one_class import OneClass
 from spadework.core.matching import FALSE_ALARMS, decide_threshold
 from spadework.errors import InputError, LabelError
 
@@ -77,13 +76,6 @@ def test_the_given_detector_is_left_unfitted(table):
 def test_without_a_detector_it_is_spade(table):
     X, y, _ = table
     assert isinstance(PyODAdapter().fit(X, y).detector_, SPADE)
-
-
-def test_any_detector_of_ours_can_be_adapted(table):
-    X, y, _ = table
-    adapter = PyODAdapter(OneClass(random_state=0)).fit(X, y)
-    called = adapter.decision_scores_ > adapter.threshold_
-    np.testing.assert_array_equal(adapter.labels_, called.astype(int))
 
 
 @pytest.mark.parametrize("detector", [LogisticRegression(), ECOD()])

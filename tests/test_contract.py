@@ -1,4 +1,4 @@
-"""Every detector, SPADE and baselines alike, keeps the contract of contract.py."""
+"""Every form of SPADE keeps the contract of contract.py."""
 
 from functools import partial
 
@@ -9,18 +9,6 @@ from threadpoolctl import threadpool_limits
 import contract
 from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner
-from spadework.baselines import classifiers
-from spadework.baselines.bagging_pu import BaggingPU
-from spadework.baselines.dann import DANN
-from spadework.baselines.deep_sad import DeepSAD
-from spadework.baselines.devnet import DevNet
-from spadework.baselines.elkan_noto import WeightedElkanNoto
-from spadework.baselines.one_class import OneClass
-from spadework.baselines.self_training import SelfTraining
-from spadework.baselines.srr import SRR
-from spadework.baselines.supervised import Supervised
-from spadework.baselines.vime import VIME
-from spadework.baselines.xgbod import XGBOD
 from spadework.errors import LabelError
 
 SHORT = {
@@ -57,73 +45,6 @@ def svm(**parameters):
     return forest(one_class="svm", **parameters)
 
 
-def supervised(**parameters):
-    return Supervised(classifier="tuned_forest", **{"random_state": 0, **parameters})
-
-
-def negative_supervised(**parameters):
-    return Supervised(unlabeled="normal", **{"random_state": 0, **parameters})
-
-
-def xgboost(**parameters):
-    pytest.importorskip("xgboost", reason="needs xgboost, a benchmark library")
-    return negative_supervised(classifier="xgboost", **parameters)
-
-
-def catboost(**parameters):
-    pytest.importorskip("catboost", reason="needs catboost, a benchmark library")
-    return Supervised(classifier="catboost", **{"random_state": 0, **parameters})
-
-
-def occ(**parameters):
-    return OneClass(**{"random_state": 0, **parameters})
-
-
-def negative_occ(**parameters):
-    model = {"model": "isolation_forest", "unlabeled": "normal"}
-    return OneClass(**model, **{"random_state": 0, **parameters})
-
-
-def srr(**parameters):
-    return SRR(**{"random_state": 0, **parameters})
-
-
-def elkan_noto(**parameters):
-    return WeightedElkanNoto(**{"random_state": 0, **parameters})
-
-
-def bagging_pu(**parameters):
-    return BaggingPU(n_bags=20, **{"random_state": 0, **parameters})
-
-
-def bagging_pu_all(**parameters):
-    return BaggingPU(bag="all", n_bags=10, **{"random_state": 0, **parameters})
-
-
-def self_training(**parameters):
-    return SelfTraining(**{"random_state": 0, **parameters})
-
-
-def xgbod(**parameters):
-    return XGBOD(**{"random_state": 0, **parameters})
-
-
-def vime(**parameters):
-    return VIME(**{"random_state": 0, **parameters})
-
-
-def dann(**parameters):
-    return DANN(**{"random_state": 0, **parameters})
-
-
-def deep_sad(**parameters):
-    return DeepSAD(**{"random_state": 0, **parameters})
-
-
-def devnet(**parameters):
-    return DevNet(**{"random_state": 0, **parameters})
-
-
 DETECTORS = {
     forest: ("PNU", "PU", "NU"),
     network: ("PNU", "PU", "NU"),
@@ -131,22 +52,6 @@ DETECTORS = {
     isolation_forest: ("PNU", "PU", "NU"),
     neighbours: ("PNU", "PU", "NU"),
     svm: ("PNU", "PU", "NU"),
-    supervised: ("PNU",),
-    negative_supervised: ("PNU", "PU"),
-    xgboost: ("PNU", "PU"),
-    catboost: ("PNU",),
-    occ: ("PNU", "NU"),
-    negative_occ: ("PNU", "PU", "NU"),
-    srr: ("PNU", "PU", "NU"),
-    elkan_noto: ("PNU", "PU"),
-    bagging_pu: ("PNU", "PU"),
-    bagging_pu_all: ("PNU", "PU"),
-    self_training: ("PNU",),
-    xgbod: ("PNU",),
-    vime: ("PNU",),
-    dann: ("PNU",),
-    deep_sad: ("PNU", "PU", "NU"),
-    devnet: ("PNU", "PU"),
 }
 """How detectors are made, and the settings they learn in."""
 
@@ -161,16 +66,6 @@ LEARNS = contract.check_learns_from_true_labels_and_nothing_from_shuffled_ones
 LEFT_OUT = {
     # Nothing in the published form makes anomalies appear among the pseudo-labels.
     (paper, FINDS["NU"]),
-    # A Gaussian draws nothing, and neither does XGBoost as it comes.
-    (occ, contract.check_different_seeds_give_different_scores),
-    (xgboost, contract.check_different_seeds_give_different_scores),
-    # Their trees grow to pure leaves and agree on most rows: scores are counts of votes.
-    (negative_supervised, contract.check_scores_are_mostly_distinct),
-    (bagging_pu, contract.check_scores_are_mostly_distinct),
-    (bagging_pu_all, contract.check_scores_are_mostly_distinct),
-    # Boosting on 32 labeled rows splits once or twice, on columns that no seed changes.
-    (xgbod, contract.check_scores_are_mostly_distinct),
-    (xgbod, contract.check_different_seeds_give_different_scores),
 }
 LEFT_OUT |= {
     (make, FINDS[setting])
@@ -178,16 +73,8 @@ LEFT_OUT |= {
     for setting in FINDS.keys() - set(settings)
 }
 
-COLLAPSES = (deep_sad, FINDS["NU"])
-
 # Steps and models: for how a detector behaves, and for what it learns.
 STEPS = {
-    "baselines.vime.N_PRETRAINING": (4, 10),
-    "baselines.vime.N_STEPS": (4, 60),
-    "baselines.dann.N_STEPS": (8, 40),
-    "baselines.deep_sad.N_PRETRAINING": (8, 20),
-    "baselines.deep_sad.N_STEPS": (8, 100),
-    "baselines.devnet.N_STEPS": (8, 60),
     "core.boosting.N_TREES": (8, 60),
     "core.perceptrons.STEPS": (10, 60),
     "learners.growing.MIN_TREES": (12, 30),
@@ -206,30 +93,13 @@ def one_thread():
 
 @pytest.fixture(autouse=True)
 def small_models(request, monkeypatch):
-    """Fewer trees, rounds and steps than baselines have, with steps that are longer."""
+    """Fewer trees, rounds and steps than the forest has, with steps that are longer."""
     checked = request.node.callspec.params.get("check")
-    # On labeled normals alone, Deep SAD's code collapses when steps are long.
-    if (request.node.callspec.params.get("make_detector"), checked) != COLLAPSES:
-        for name, (few, enough) in STEPS.items():
-            n_steps = enough if checked in (LEARNS, *FINDS.values()) else few
-            monkeypatch.setattr(f"spadework.{name}", n_steps)
-        monkeypatch.setattr("spadework.baselines.deep.LEARNING_RATE", 0.01)
-    for name, size in {
-        "random_forest": {"n_estimators": 20},
-        "tuned_forest": {"n_estimators": 20},
-        "boosting": {"max_iter": 20},
-        "xgboost": {"n_estimators": 20},
-        "catboost": {"n_estimators": 20},
-    }.items():
-        full = classifiers.CLASSIFIERS[name]
-        small = partial(_made_smaller, full, size)
-        monkeypatch.setitem(classifiers.CLASSIFIERS, name, small)
+    for name, (few, enough) in STEPS.items():
+        n_steps = enough if checked in (LEARNS, *FINDS.values()) else few
+        monkeypatch.setattr(f"spadework.{name}", n_steps)
     fewer_trees = partial(IsolationForest, n_estimators=20)
     monkeypatch.setattr("spadework.learners.one_class.IsolationForest", fewer_trees)
-
-
-def _made_smaller(make, size, *given):
-    return make(*given).set_params(**size)
 
 
 @pytest.mark.parametrize(

@@ -61,26 +61,6 @@ def test_both_learners_work_without_table_and_terminal_libraries():
     assert python(code) == "fine"
 
 
-def test_a_sweep_of_photos_can_be_started_without_table_and_terminal_libraries():
-    code = (
-        "import builtins\n"
-        "absent = {'pandas', 'polars', 'pyarrow', 'rich', 'typer', 'jinja2'}\n"
-        "absent |= {'safetensors', 'pydantic'}\n"
-        "real = builtins.__import__\n"
-        "def without(name, *rest, **more):\n"
-        "    if name.split('.')[0] in absent:\n"
-        "        raise ModuleNotFoundError(name)\n"
-        "    return real(name, *rest, **more)\n"
-        "builtins.__import__ = without\n"
-        "import spadework.benchmark.photo_tables\n"
-        "from spadework.benchmark.methods import IMAGE_COMPARED, METHODS\n"
-        "from spadework.benchmark.runs import plan\n"
-        "[METHODS[name].detector(0, photos=True) for name in IMAGE_COMPARED]\n"
-        "print(len(plan(['images'], seeds=1)) > 0)"
-    )
-    assert python(code) == "True"
-
-
 def test_every_public_name_is_there():
     code = "import spadework; [getattr(spadework, n) for n in spadework.__all__]"
     said = python(f"{code}; print(set(spadework.__all__) <= set(dir(spadework)))")

@@ -11,7 +11,6 @@ import torch
 from pictures import made_pictures, partly_labeled
 from spadework import ImageSPADE, load, save
 from spadework.errors import ModelFileError
-from spadework.images.baselines import OneClassLearner
 from spadework.images.paper import PaperLearner
 from spadework.images.pretrained import PretrainedLearner
 from spadework.images.training import ImageTraining
@@ -22,7 +21,6 @@ LEARNERS = {
     "pretrained": "pretrained",
     "pretrained object": PretrainedLearner(),
     "paper": PaperLearner(options=BRIEF),
-    "one-class": OneClassLearner(options=BRIEF),
 }
 
 

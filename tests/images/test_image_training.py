@@ -46,8 +46,6 @@ def test_image_learners_need_only_numerics():
         "absent = ('PIL', 'pyarrow', 'pandas', 'rich', 'typer', 'torchvision')\n"
         "for name in absent:\n"
         "    sys.modules[name] = None\n"
-        "import spadework.images.baselines\n"
-        "import spadework.images.fixmatch\n"
         "import spadework.images.paper\n"
         "print('fine')"
     )

@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from test_page import fit, made_table
 
+from reported import fit, made_table
 from spadework import SPADE, ForestLearner
 from spadework.report.one_class import N_MARKS, describe_one_class
 from spadework.table_fitting import fit_table

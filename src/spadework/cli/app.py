@@ -5,14 +5,13 @@ from typing import Annotated
 import typer
 
 import spadework
-from spadework.cli.bench import bench
 from spadework.cli.compare import compare
-from spadework.cli.data import data
 from spadework.cli.demo import demo
 from spadework.cli.explain import explain
 from spadework.cli.export import export
 from spadework.cli.fit import fit
 from spadework.cli.report import report
+from spadework.cli.research import add_commands
 from spadework.cli.score import score
 
 app = typer.Typer(
@@ -28,8 +27,7 @@ app.command()(report)
 app.command()(compare)
 app.command()(export)
 app.command()(demo)
-app.add_typer(bench, name="bench")
-app.add_typer(data, name="data")
+add_commands(app)
 
 
 def _show_version(wanted: bool) -> None:

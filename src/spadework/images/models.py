@@ -1,4 +1,4 @@
-"""Fitted image models as plain arrays: a predictor, or a density of codes."""
+"""A fitted network of photos as plain arrays."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.networks import find_device
 from spadework.images.contract import Floats, Pixels, check_pixels
 from spadework.images.network import (
@@ -32,39 +31,16 @@ class PredictorModel:
 
     def score(self, pixels: Pixels) -> Floats:
         """Logit q(h(x)) of each photo, (n_samples,)."""
-        network, codes = _encode(self.weights, pixels)
+        network, codes = encode(self.weights, pixels)
         with torch.no_grad():
             return network.predict(codes).cpu().numpy().astype(np.float64)
 
     def represent(self, pixels: Pixels) -> NDArray[np.float32]:
         """Codes h(x), (n_samples, 512)."""
-        return _encode(self.weights, pixels)[1].cpu().numpy()
+        return encode(self.weights, pixels)[1].cpu().numpy()
 
 
-@dataclass(frozen=True)
-class DensityModel:
-    """A trained encoder; the score is the negative log-likelihood of the code.
-
-    Attributes
-    ----------
-    weights : dict of ndarray
-    density : GaussianEnsemble
-        One Gaussian of the codes.
-    """
-
-    weights: Weights
-    density: GaussianEnsemble
-
-    def score(self, pixels: Pixels) -> Floats:
-        """Negative log-likelihood of each photo's code, (n_samples,)."""
-        return self.density.score(self.represent(pixels))[:, 0]
-
-    def represent(self, pixels: Pixels) -> NDArray[np.float32]:
-        """Codes h(x), (n_samples, 512)."""
-        return _encode(self.weights, pixels)[1].cpu().numpy()
-
-
-def _encode(weights: Weights, pixels: Pixels) -> tuple[PixelNetwork, torch.Tensor]:
+def encode(weights: Weights, pixels: Pixels) -> tuple[PixelNetwork, torch.Tensor]:
     """Build the network where scoring is fastest, and encode photos in float32."""
     check_pixels(pixels)
     device = find_device("auto")

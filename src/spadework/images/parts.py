@@ -4,11 +4,9 @@ from typing import Any
 
 from spadework.core.pseudo_labels import PseudoLabeler
 from spadework.core.scaling import PrincipalScaler
-from spadework.images.baselines import OneClassLearner, SupervisedLearner
 from spadework.images.density import CodeGaussians
 from spadework.images.detector import ImageSPADE
-from spadework.images.fixmatch import FixMatchLearner
-from spadework.images.models import DensityModel, PredictorModel
+from spadework.images.models import PredictorModel
 from spadework.images.paper import PaperLearner
 from spadework.images.patches import PatchBank
 from spadework.images.pretrained import PhotoModel, PretrainedLearner
@@ -21,11 +19,8 @@ CLASSES: dict[str, type[Any]] = {
     for cls in (
         CodeGaussians,
         ColumnScorer,
-        DensityModel,
-        FixMatchLearner,
         ImageSPADE,
         ImageTraining,
-        OneClassLearner,
         PaperLearner,
         PatchBank,
         PhotoModel,
@@ -34,6 +29,5 @@ CLASSES: dict[str, type[Any]] = {
         PrincipalScaler,
         PseudoLabeler,
         Spotter,
-        SupervisedLearner,
     )
 }

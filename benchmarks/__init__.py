@@ -1,1 +1,0 @@
-"""Speed only: ratios measured in one run, written to ``benchmarks/speed.json``."""

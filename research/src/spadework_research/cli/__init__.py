@@ -1,0 +1,1 @@
+"""What research adds to the command line: ``spadework bench`` and ``spadework data``."""

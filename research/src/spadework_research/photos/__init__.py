@@ -1,0 +1,1 @@
+"""Baselines for photos, on the network of the paper."""

@@ -1,0 +1,1 @@
+"""Methods, tables of comparisons, and the runs that fill them."""

@@ -1,0 +1,1 @@
+"""Smaller measurements: other tables, constants, heat maps and speed."""

@@ -1,0 +1,69 @@
+"""What is committed under experiments/ is sound, and its report is what it says."""
+
+from pathlib import Path
+
+import pytest
+
+from spadework_research.report import build_report
+from spadework_research.runs.methods import METHODS
+from spadework_research.runs.results import read_results
+from spadework_research.runs.tables import TABLES
+
+FOLDER = Path(__file__).parents[3] / "experiments"
+
+
+@pytest.fixture(scope="module")
+def results():
+    found = read_results(FOLDER)
+    assert found
+    return found
+
+
+def test_every_result_belongs_to_a_column_and_a_method_that_exist(results):
+    columns = {
+        (table.name, column.key): column
+        for table in TABLES.values()
+        for column in table.columns
+    }
+    for result in results:
+        column = columns[result.table, result.column]
+        assert result.method in METHODS
+        assert column.setting in METHODS[result.method].settings
+        assert (result.dataset, result.scenario) == (column.dataset, column.scenario)
+
+
+def test_results_come_from_whole_tables(results):
+    rows = {
+        "thyroid": 3_772,
+        "drug": 942,
+        "covertype": 290_506,
+        "creditcard": 142_403,
+        "magnetic_tile": 1_075,
+        "mvtec_ad/bottle": 233,
+        "mvtec_ad/screw": 384,
+    }
+    assert all(
+        result.n_train == rows[result.dataset] for result in results if result.n_train
+    )
+
+
+def test_the_default_has_five_seeds_in_every_column_that_can_be_run(results):
+    seeds = {
+        (result.table, result.column, result.seed)
+        for result in results
+        if result.method == "spade" and result.status == "ok"
+    }
+    wanted = {
+        (name, column.key, seed)
+        for name in ("new_types", "easiness", "pu", "nu", "high_risk", "fraud")
+        for column in TABLES[name].columns
+        if column.dataset != "xente"
+        for seed in range(5)
+    }
+    assert wanted <= seeds
+
+
+def test_the_committed_report_is_what_the_results_give():
+    report = build_report(FOLDER)
+    assert (FOLDER / "report.md").read_text() == report.markdown
+    assert (FOLDER / "report.html").read_text() == report.html

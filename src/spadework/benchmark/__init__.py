@@ -1,1 +1,0 @@
-"""Every comparison of the paper: data sets, scenarios, runs, tables."""
