@@ -3,7 +3,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
 WANTED := -c constraints.txt -e '.[dev]' -e ./research
 
-.PHONY: setup demo test golden bench clean
+.PHONY: setup demo test explore golden bench clean
 
 setup: $(STAMP)
 
@@ -26,6 +26,11 @@ test: setup
 	$(VENV)/bin/lint-imports
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q  # a worker a core, a thread a worker
 	folder=$$(mktemp -d) && $(VENV)/bin/spadework bench --quick --seeds 1 --out $$folder && rm -r $$folder
+
+# Property tests with fresh draws, ten times as many; a find becomes an @example.
+explore: setup
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q -m hypothesis \
+	  --hypothesis-profile=explore
 
 # Where scores were to change: write the golden ones anew, and print what moved.
 golden: setup

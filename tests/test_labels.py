@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework.errors import InputError, LabelError
 from spadework.labels import count_labels, normalize_labels
 
@@ -74,7 +75,7 @@ TABLES = {
 
 
 @given(labels=usable_labels, data=st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_mix_of_spellings_gives_the_same_labels(labels, data):
     mixed = [data.draw(st.sampled_from(SPELLINGS[label])) for label in labels]
     np.testing.assert_array_equal(normalize_labels(mixed), labels)
@@ -84,7 +85,7 @@ def test_any_mix_of_spellings_gives_the_same_labels(labels, data):
 
 @pytest.mark.parametrize("spell", TABLES.values(), ids=TABLES.keys())
 @given(labels=usable_labels)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_every_kind_of_table_gives_the_same_labels(spell, labels):
     read = normalize_labels(spell(labels))
     assert read.dtype == np.int8
@@ -92,7 +93,7 @@ def test_every_kind_of_table_gives_the_same_labels(spell, labels):
 
 
 @given(labels=usable_labels)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_labels_read_twice_are_the_labels_read_once(labels):
     once = normalize_labels(labels)
     np.testing.assert_array_equal(normalize_labels(once), once)
@@ -118,7 +119,7 @@ def test_reading_floats_leaves_nan_in_the_input():
     ids=["list", "numpy text", "pandas", "polars", "column vector"],
 )
 @given(labels=usable_labels)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_a_mapping_names_the_users_own_values(box, labels):
     words = spelled(labels, "fraud", "ok", "")
     mapping = {"fraud": 1, "ok": 0, "": -1}
@@ -126,7 +127,7 @@ def test_a_mapping_names_the_users_own_values(box, labels):
 
 
 @given(labels=usable_labels)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_a_mapping_may_turn_the_usual_numbers_around(labels):
     read = normalize_labels(spelled(labels, -1, 1, 0), {-1: 1, 1: 0, 0: -1})
     np.testing.assert_array_equal(read, labels)
@@ -295,7 +296,7 @@ def test_label_errors_are_value_errors():
 
 
 @given(labels=st.lists(st.sampled_from([1, 0, -1]), max_size=20))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_the_census_counts_every_row_once(labels):
     census = count_labels(np.array(labels, dtype=np.int8))
     assert census == (labels.count(1), labels.count(0), labels.count(-1))

@@ -5,9 +5,10 @@ import logging
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework.errors import InputError
 from spadework.lost_columns import MIN_ROWS
 from spadework.scoring import score_table
@@ -62,7 +63,7 @@ def test_few_rows_may_lack_anything():
     assert fitted().find_lost(table) == []
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(n_rows=st.integers(MIN_ROWS, 60), cut=st.integers(0, 60))
 def test_batches_tell_the_same_as_the_whole(n_rows, cut):
     table = emptied(payments(n_rows, seed=4), "amount")

@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 import spadework
 from mismatch import in_setting, mismatch_data
+from properties import examples
 from spadework import SPADE, ForestLearner, NetworkLearner, load, persistence, save
 from spadework.errors import ModelFileError
 
@@ -272,11 +273,7 @@ valid_parameters = st.fixed_dictionaries(
 
 
 @given(changes=valid_parameters)
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_parameters_come_back_with_value_and_type(changes, tmp_path):
     changed = deepcopy(model()).set_params(**changes)
     target = tmp_path / "hypothesis.spade"

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework import scenarios
 from spadework.errors import InputError
 
@@ -36,7 +37,7 @@ def train_kinds(table, trial):
 
 @pytest.mark.parametrize("scenario", ALL)
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_train_and_test_partition_the_rows(scenario, seed):
     table = made_table(seed=seed, n_train=200)
     trial = scenario(table, seed)
@@ -47,7 +48,7 @@ def test_train_and_test_partition_the_rows(scenario, seed):
 
 @pytest.mark.parametrize("scenario", ALL)
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_labels_are_true_where_they_are_given(scenario, seed):
     table = made_table(seed=seed, n_train=200)
     trial = scenario(table, seed)
@@ -72,7 +73,7 @@ def test_another_seed_gives_another_split(scenario):
 
 
 @given(seed=seeds, share=st.floats(0.02, 0.3))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_new_types_labels_the_share_and_no_new_kind(seed, share):
     table = made_table(seed=seed)
     trial = scenarios.new_types(table, seed, share=share)
@@ -81,7 +82,7 @@ def test_new_types_labels_the_share_and_no_new_kind(seed, share):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_negatives_only_keeps_the_normals_of_new_types(seed):
     table = made_table(seed=seed)
     both = scenarios.new_types(table, seed)
@@ -91,7 +92,7 @@ def test_negatives_only_keeps_the_normals_of_new_types(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_positives_only_labels_half_of_the_given_kinds(seed):
     table = made_table(seed=seed)
     trial = scenarios.positives_only(table, seed)
@@ -101,7 +102,7 @@ def test_positives_only_labels_half_of_the_given_kinds(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_easiness_labels_at_most_a_tenth_of_each_class(seed):
     table = made_table(seed=seed)
     trial = scenarios.easiness(table, seed)
@@ -144,7 +145,7 @@ def test_time_varying_needs_a_table_in_order():
 
 @pytest.mark.parametrize("scenario", DRAWN)
 @given(seed=seeds, share=st.floats(0.2, 0.9), n_rows=st.integers(100, 300))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_a_share_of_the_rows_trains_and_the_others_test(scenario, seed, share, n_rows):
     table = replace(made_table(n_rows, seed), train_share=share)
     trial = scenario(table, seed)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from properties import examples
 from spadework.core.curves import Curve, Cuts
 
 TYPES = [np.float32, np.float64]
@@ -38,7 +39,7 @@ def around(points):
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("kind", TYPES)
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_values_are_counted_as_by_searchsorted(kind, side, data):
     cuts = np.sort(data.draw(numbers(kind)))
     values = np.concatenate([around(cuts), data.draw(numbers(kind))])
@@ -68,7 +69,7 @@ def test_numbers_of_any_spread_are_told_apart(kind, cuts):
 
 @given(x=numbers(np.float64, unique=True), data=st.data())
 @example(x=np.array([5e-324, 1e-323]), data=None)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_lines_are_drawn_as_by_interp(x, data):
     x = np.sort(x + 0.0)
     y = np.sort(np.random.default_rng(len(x)).normal(size=len(x)))

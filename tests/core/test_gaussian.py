@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
+from properties import examples
 from spadework.core import gaussian
 from spadework.core.gaussian import (
     LEFT_OUT,
@@ -52,7 +53,7 @@ def random_rows(seed, n_rows=60, n_features=4, n_members=3):
     n_features=st.integers(1, 6),
     n_members=st.integers(1, 3),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_scores_are_those_of_the_dense_formula(seed, n_rows, n_features, n_members):
     X, groups = random_rows(seed, n_rows, n_features, n_members)
     before = X.copy(), groups.copy()
@@ -63,7 +64,7 @@ def test_scores_are_those_of_the_dense_formula(seed, n_rows, n_features, n_membe
 
 
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_scores_are_those_of_a_gaussian_mixture_of_one(seed):
     X, groups = random_rows(seed)
     scores = fit_gaussians(X, groups).score(X)
@@ -74,7 +75,7 @@ def test_scores_are_those_of_a_gaussian_mixture_of_one(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_means_are_those_of_own_and_shared_rows(seed):
     X, groups = random_rows(seed)
     expected = [member_rows(X, groups, member).mean(axis=0) for member in range(3)]
@@ -82,7 +83,7 @@ def test_means_are_those_of_own_and_shared_rows(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_shared_rows_count_as_much_as_rows_repeated_in_every_member(seed):
     X, groups = random_rows(seed)
     shared = X[groups == SHARED]
@@ -105,7 +106,7 @@ def test_left_out_rows_count_in_no_member_however_far_they_lie(far):
 
 
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_rows_in_several_chunks_score_as_in_one(seed):
     X, groups = random_rows(seed)
     expected = fit_gaussians(X, groups).score(X)
@@ -151,7 +152,7 @@ def test_float32_rows_far_from_zero_score_as_float64_rows():
 
 
 @given(seed=seeds, exponents=st.lists(st.integers(-6, 9), min_size=2, max_size=6))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_badly_scaled_columns_still_score_finitely(seed, exponents):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, len(exponents))) * 10.0 ** np.array(exponents)
@@ -160,7 +161,7 @@ def test_badly_scaled_columns_still_score_finitely(seed, exponents):
 
 
 @given(seed=seeds, exponent=st.integers(0, 9))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_duplicated_columns_of_any_scale_still_score_finitely(seed, exponent):
     X = np.random.default_rng(seed).normal(size=(40, 3)) * 10.0**exponent
     X = X[:, [0, 1, 2, 0, 1, 2]]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework.core.losses import labeled_loss, pseudo_loss, reconstruction_loss
 
 logits = st.floats(-15, 15)
@@ -28,14 +29,14 @@ def cross_entropy(logit, label):
 
 
 @given(pairs=pairs_with([0, 1]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_labeled_loss_is_the_mean_cross_entropy(pairs):
     expected = np.mean([cross_entropy(*pair) for pair in pairs])
     assert labeled_loss(*tensors(pairs)).item() == pytest.approx(expected, rel=1e-6)
 
 
 @given(pairs=pairs_with([0, 1, -1]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_pseudo_loss_sums_known_rows_and_divides_by_all(pairs):
     total = sum(cross_entropy(*pair) for pair in pairs if pair[1] != -1)
     expected = total / len(pairs)
@@ -43,7 +44,7 @@ def test_the_pseudo_loss_sums_known_rows_and_divides_by_all(pairs):
 
 
 @given(pairs=pairs_with([0, 1, -1]), changed=logits)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_rows_without_a_pseudo_label_get_no_gradient(pairs, changed):
     logit, label = tensors([*pairs, (changed, -1)])
     logit = logit.clone().requires_grad_()
@@ -68,7 +69,7 @@ def test_the_loss_of_no_rows_is_zero_and_can_be_differentiated(loss):
 @given(
     rows=st.lists(st.lists(logits, min_size=3, max_size=3), min_size=2, max_size=6),
 )
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_the_reconstruction_loss_is_the_mean_squared_error(rows):
     x = np.array(rows)
     back = x[::-1].copy()

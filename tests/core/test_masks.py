@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from properties import examples
 from spadework.core import masking, masks
 from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.scaling import MinMaxScaler
@@ -63,7 +64,7 @@ def single_leaf(value):
     n_trees=st.lists(st.integers(1, 12), min_size=1, max_size=3),
     depth=st.sampled_from([1, 2, 5, None]),
 )
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_masks_score_as_walking_does(seed, n_trees, depth):
     forests = [grown(seed + i, n, depth=depth) for i, n in enumerate(n_trees)]
     X = np.vstack([rows(seed, 120, 4), rows(seed + 1, 80, 4)])

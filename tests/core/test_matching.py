@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
+from properties import examples
 from spadework.core import matching
 from spadework.core.matching import (
     SEARCH_TOLERANCE,
@@ -95,14 +96,14 @@ def many_scores(shape, tail, rng):
 
 
 @given(a=scores_of(12), b=scores_of(12))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_wasserstein_distance_is_that_of_scipy(a, b):
     expected = wasserstein_distance(a, b)
     assert wasserstein_1d(a, b) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @given(labeled=scores_of(8), unlabeled=scores_of(16), tail=tails)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_cut_is_nearer_than_the_matched_one(labeled, unlabeled, tail):
     tail_scores = unlabeled[matched(labeled, unlabeled, tail)]
     found = wasserstein_distance(labeled, tail_scores)
@@ -111,7 +112,7 @@ def test_no_cut_is_nearer_than_the_matched_one(labeled, unlabeled, tail):
 
 
 @given(labeled=scores_of(8), unlabeled=scores_of(16))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_distances_of_all_tails_are_those_of_scipy(labeled, unlabeled):
     matcher, sizes = sorted_matcher(labeled, unlabeled)
     highest = np.sort(unlabeled)[::-1]
@@ -120,7 +121,7 @@ def test_distances_of_all_tails_are_those_of_scipy(labeled, unlabeled):
 
 
 @given(labeled=scores_of(8), unlabeled=scores_of(16), tail=tails)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_threshold_is_finite_and_cuts_off_the_matched_tail_which_is_never_empty(
     labeled, unlabeled, tail
 ):
@@ -135,7 +136,7 @@ def test_the_threshold_is_finite_and_cuts_off_the_matched_tail_which_is_never_em
     unlabeled=scores_of(24),
     tolerance=st.sampled_from([0.0, 1e-3, 0.1, 1.0]),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_search_keeps_within_its_tolerance_of_the_exhaustive_distance(
     labeled, unlabeled, tolerance
 ):
@@ -147,7 +148,7 @@ def test_the_search_keeps_within_its_tolerance_of_the_exhaustive_distance(
 
 
 @given(labeled=scores_of(8), unlabeled=scores_of(24), tail=tails)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_threshold_that_was_searched_for_is_as_near_as_one_from_all_cuts(
     labeled, unlabeled, tail
 ):
@@ -190,7 +191,7 @@ def test_labels_copied_from_a_tail_give_back_that_tail(tail):
     scale=st.sampled_from([1e-6, 0.3, 1.0, 1e6]),
     tail=tails,
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_tail_stays_the_nearest_when_all_scores_are_shifted_and_scaled(
     seed, shift, scale, tail
 ):
@@ -205,7 +206,7 @@ def test_the_tail_stays_the_nearest_when_all_scores_are_shifted_and_scaled(
 
 
 @given(seed=seeds, shift=st.floats(-1e6, 1e6), scale=st.floats(1e-6, 1e6), tail=tails)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_a_tail_threshold_follows_shift_and_scale(seed, shift, scale, tail):
     scores = normal_scores(seed)[1]
     moved = tail_threshold(scale * (scores + shift), 7, tail=tail)
@@ -214,7 +215,7 @@ def test_a_tail_threshold_follows_shift_and_scale(seed, shift, scale, tail):
 
 
 @given(labeled=scores_of(8), unlabeled=scores_of(16), seed=seeds, tail=tails)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_the_threshold_does_not_depend_on_the_order_of_the_scores(
     labeled, unlabeled, seed, tail
 ):
@@ -225,7 +226,7 @@ def test_the_threshold_does_not_depend_on_the_order_of_the_scores(
 
 
 @given(labeled=scores_of(8), unlabeled=scores_of(16))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_the_upper_tail_of_negated_scores_is_the_negated_lower_tail(labeled, unlabeled):
     lower = match_threshold(labeled, unlabeled, tail="lower")
     assert match_threshold(-labeled, -unlabeled, tail="upper") == -lower
@@ -256,7 +257,7 @@ def test_a_far_outlier_does_not_blur_the_match_of_the_other_scores(tail):
 
 
 @given(low=st.floats(-1e300, 1e300), tail=tails)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_adjacent_floats_are_still_separated(low, tail):
     pair = np.array([low, np.nextafter(low, np.inf)])
     threshold = tail_threshold(pair, 1, tail=tail)
@@ -265,7 +266,7 @@ def test_adjacent_floats_are_still_separated(low, tail):
 
 
 @given(scores=scores_of(20), tail=tails, data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_tail_threshold_cuts_off_as_many_distinct_scores_as_asked(scores, tail, data):
     distinct = np.unique(scores)
     size = data.draw(st.integers(1, len(distinct)))
@@ -291,14 +292,14 @@ def test_a_tail_larger_than_the_scores_or_empty_is_refused(size):
 
 
 @given(scores=scores_of(20))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_split_has_less_variance_within_classes_than_otsus(scores):
     found = within_class_variance(scores, scores > otsu_threshold(scores))
     assert found == pytest.approx(naive_otsu(scores), rel=1e-9, abs=1e-9)
 
 
 @given(scores=scores_of(20))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_otsus_threshold_leaves_scores_on_both_sides_unless_all_are_equal(scores):
     threshold = otsu_threshold(scores)
     assert scores.min() <= threshold
@@ -309,7 +310,7 @@ def test_otsus_threshold_leaves_scores_on_both_sides_unless_all_are_equal(scores
 
 
 @given(seed=seeds, shift=st.floats(-1e6, 1e6), scale=st.floats(1e-3, 1e3))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_otsus_threshold_follows_shift_and_scale(seed, shift, scale):
     scores = normal_scores(seed)[1]
     moved = otsu_threshold(scale * scores + shift)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.metrics import roc_auc_score
 
+from properties import examples
 from spadework.core import neighbours
 from spadework.core.neighbours import (
     N_DRAWS,
@@ -41,7 +42,7 @@ def random_parts(seed, n_members=3):
 
 
 @given(seeds, st.integers(1, 3))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_scores_are_mean_distances_to_the_nearest_row_of_every_draw(seed, n_members):
     rng, parts, new = random_parts(seed, n_members)
     fitted = draw_neighbours(parts, rng)
@@ -50,7 +51,7 @@ def test_scores_are_mean_distances_to_the_nearest_row_of_every_draw(seed, n_memb
 
 
 @given(seeds)
-@settings(deadline=None, max_examples=20)
+@examples(20)
 def test_draws_are_rows_of_their_member_and_hold_none_twice(seed):
     rng, parts, _ = random_parts(seed)
     fitted = draw_neighbours(parts, rng)
@@ -116,7 +117,7 @@ def test_axes_that_points_do_not_lie_on_are_refused(axes):
 
 
 @given(seeds)
-@settings(deadline=None, max_examples=20)
+@examples(20)
 def test_distances_are_those_of_a_gaussian_with_some_slack(seed):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
@@ -141,7 +142,7 @@ def test_rows_that_are_all_the_same_have_axes(n_rows):
 
 
 @given(seeds)
-@settings(deadline=None, max_examples=20)
+@examples(20)
 def test_rows_that_were_drawn_are_scored_by_the_draws_that_do_not_hold_them(seed):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(12, 3))

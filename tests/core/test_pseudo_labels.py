@@ -5,10 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from properties import examples
 from spadework.core.gaussian import LEFT_OUT, SHARED, fit_gaussians
 from spadework.core.matching import match_threshold, otsu_threshold
 from spadework.core.pseudo_labels import (
@@ -99,7 +100,7 @@ def naive_consensus(scores, thresholds, voting):
 
 
 @given(labels=any_labels, n_members=st.integers(1, 6), seed=seeds)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_unlabeled_rows_are_dealt_into_disjoint_parts_of_nearly_equal_size(
     labels, n_members, seed
 ):
@@ -125,7 +126,7 @@ def test_the_split_is_shuffled_by_the_generator_alone():
 
 @pytest.mark.parametrize("voting", VOTINGS)
 @given(case=st.one_of(voted_cases(crossing=True), voted_cases(crossing=False)))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_vote_is_that_of_the_equations(voting, case):
     scores, thresholds = case
     expected = naive_consensus(scores, thresholds, voting)
@@ -134,7 +135,7 @@ def test_the_vote_is_that_of_the_equations(voting, case):
 
 @pytest.mark.parametrize("voting", VOTINGS)
 @given(case=voted_cases(crossing=False))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_abstaining_changes_nothing_where_thresholds_do_not_cross(voting, case):
     literal, abstaining = (vote(*case, voting, abstain=a) for a in (False, True))
     np.testing.assert_array_equal(literal.votes, abstaining.votes)
@@ -152,7 +153,7 @@ def test_a_row_that_one_member_calls_both_is_an_anomaly_by_equation_1():
 
 @pytest.mark.parametrize("voting", VOTINGS)
 @given(case=voted_cases(crossing=True))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_member_abstains_where_its_crossing_thresholds_say_both(voting, case):
     scores, thresholds = case
     pseudo = vote(scores, thresholds, voting, abstain=True)
@@ -165,7 +166,7 @@ def test_a_member_abstains_where_its_crossing_thresholds_say_both(voting, case):
 
 
 @given(case=st.one_of(voted_cases(crossing=True), voted_cases(crossing=False)))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_unanimous_pseudo_labels_are_among_those_of_the_majority(case):
     unanimous, majority = (vote(*case, v, abstain=True).labels for v in VOTINGS)
     agreed = unanimous != -1
@@ -179,7 +180,7 @@ def test_half_of_the_members_is_no_majority():
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_with_both_labels_both_thresholds_are_matched(seed):
     labels = labels_in("PNU", seed)
     scores = scores_for(labels, seed)
@@ -192,7 +193,7 @@ def test_with_both_labels_both_thresholds_are_matched(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_without_labeled_normals_their_threshold_is_otsus(seed):
     labels = labels_in("PU", seed)
     scores = scores_for(labels, seed)
@@ -205,7 +206,7 @@ def test_without_labeled_normals_their_threshold_is_otsus(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_without_labeled_anomalies_their_threshold_is_otsus(seed):
     labels = labels_in("NU", seed)
     scores = scores_for(labels, seed)
@@ -219,7 +220,7 @@ def test_without_labeled_anomalies_their_threshold_is_otsus(seed):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_by_the_otsu_rule_both_thresholds_split_the_rows_at_otsus(setting, seed):
     labels = labels_in(setting, seed)
     scores = scores_for(labels, seed)
@@ -250,7 +251,7 @@ def test_percentile_thresholds_are_percentiles_of_the_unlabeled_scores(rule, sca
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_log_scale_thresholds_cut_the_rows_that_matching_takes_on_that_scale(seed):
     labels = labels_in("PNU", seed)
     scores = scores_for(labels, seed, n_members=1)
@@ -267,7 +268,7 @@ def test_log_scale_thresholds_cut_the_rows_that_matching_takes_on_that_scale(see
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("scale", ["raw", "log"])
 @given(seed=seeds, factor=st.floats(1e-3, 1e3), shift=st.floats(-1e3, 1e3))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_the_same_rows_are_pseudo_labeled_when_all_scores_are_shifted_and_scaled(
     setting, scale, seed, factor, shift
 ):
@@ -286,7 +287,7 @@ def test_the_same_rows_are_pseudo_labeled_when_all_scores_are_shifted_and_scaled
     reference=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
 )
 @example(scores=[0.0, 2.0], reference=[0.0, 2.2250738585072014e-308])
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_log_scale_is_monotone_and_finite(scores, reference):
     logs = steady(np.array(scores), np.array(reference))
     assert np.isfinite(logs).all()
@@ -300,7 +301,7 @@ def test_the_log_scale_starts_at_the_lowest_and_has_the_median_as_its_unit():
 
 
 @given(case=voted_cases(crossing=False), voting=st.sampled_from(VOTINGS))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_explanations_count_the_votes_truly(case, voting):
     pseudo = vote(*case, voting)
     names = {1: "pseudo-anomaly", 0: "pseudo-normal", -1: "unknown"}
@@ -333,7 +334,7 @@ def test_a_fitted_labeler_repeats_the_training_pseudo_labels(setting, thresholds
 
 @given(seed=seeds)
 @example(seed=156)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_a_fitted_labeler_repeats_the_pseudo_labels_of_rows_seen_one_by_one(seed):
     labels = labels_in("PNU", seed)
     X = rows_for(labels, seed)
@@ -367,7 +368,7 @@ def test_most_pseudo_anomalies_and_few_pseudo_normals_lie_apart():
 
 
 @given(data=st.data(), labels=any_labels, stand_in=st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_rows_without_consensus_stand_in_for_a_class_without_labels_only(
     data, labels, stand_in
 ):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from properties import examples
 from spadework.core import scaling
 from spadework.core.scaling import (
     LIMIT,
@@ -41,7 +42,7 @@ def column(values):
 
 
 @given(X=tables)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_minmax_maps_each_training_column_onto_zero_to_one_or_to_zero(X):
     scaled = fitted(X, "minmax").transform(X)
     assert scaled.dtype == np.float32
@@ -61,7 +62,7 @@ def test_minmax_moves_unseen_values_of_a_constant_column_by_their_difference():
 
 
 @given(X=tables)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_asinh_rises_with_each_column_is_bounded_and_takes_the_median_to_zero(X):
     scaled = fitted(X, "asinh").transform(X)
     assert scaled.dtype == np.float32
@@ -74,7 +75,7 @@ def test_asinh_rises_with_each_column_is_bounded_and_takes_the_median_to_zero(X)
 
 
 @given(X=tables)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_most_rows_of_a_column_lie_where_a_standard_normal_has_them(X):
     within = np.abs(fitted(X, "asinh").transform(X)) <= 1.645 * (1 + 1e-6)
     assert (within.mean(axis=0) >= MOST_ROWS - 1 / len(X)).all()
@@ -92,7 +93,7 @@ def test_a_value_twice_as_far_out_is_less_than_twice_as_far_and_at_last_no_furth
 
 
 @given(seed=st.integers(0, 2**32 - 1), outlier=st.floats(1e3, 1e30))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_one_outlier_hardly_moves_where_other_rows_are_put(seed, outlier):
     X = np.random.default_rng(seed).normal(size=(5_000, 1))
     with_outlier = np.append(X, [[outlier]], axis=0)
@@ -124,7 +125,7 @@ def test_constant_columns_become_zero(name):
 
 
 @given(X=tables)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @pytest.mark.parametrize("name", SCALINGS)
 def test_scaling_leaves_the_rows_as_they_were(name, X):
     before = X.copy()
@@ -133,7 +134,7 @@ def test_scaling_leaves_the_rows_as_they_were(name, X):
 
 
 @given(X=tables, data=st.data())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @pytest.mark.parametrize("name", SCALINGS)
 def test_a_row_is_scaled_the_same_alone_as_among_others(name, X, data):
     row = data.draw(st.integers(0, len(X) - 1))

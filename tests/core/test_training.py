@@ -5,9 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework.core import training
 from spadework.core.networks import new_network
 from spadework.core.pseudo_labels import PseudoLabeler
@@ -210,7 +211,7 @@ def test_the_pseudo_labeler_kept_fits_the_code_the_network_ended_with():
     batch_size=st.integers(1, 12),
     seed=st.integers(0, 100),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_an_epoch_deals_unlabeled_rows_once_and_labeled_ones_in_rotation(
     labels, batch_size, seed
 ):

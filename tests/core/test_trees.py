@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from properties import examples
 from spadework.core import trees
 from spadework.core.trees import FlatForest, TreeNodes, flatten_trees, join_forests
 from spadework.errors import InputError
@@ -62,7 +63,7 @@ def changed(name, position, value):
 
 
 @given(kind=kinds, seed=seeds, depth=st.sampled_from([1, 2, 3, 6, None]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_flat_tree_scores_exactly_as_the_tree_it_was_made_of(kind, seed, depth):
     tree, X = grown(kind, seed, depth=depth)
     np.testing.assert_array_equal(flat(tree).score(X), tree.predict_proba(X)[:, 1])
@@ -82,7 +83,7 @@ def walk(forest, row):
 
 
 @given(seed=seeds, n_trees=st.integers(1, 4), depth=st.sampled_from([1, 3, None]))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_rows_are_scored_as_if_they_walked_node_by_node(seed, n_trees, depth):
     several = [grown(ExtraTreeClassifier, seed + i, depth=depth) for i in range(n_trees)]
     forest = join_forests([flat(tree) for tree, _ in several])
@@ -92,7 +93,7 @@ def test_rows_are_scored_as_if_they_walked_node_by_node(seed, n_trees, depth):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_rows_of_float64_are_scored_as_float32_rows(seed):
     tree, X = grown(DecisionTreeClassifier, seed)
     wide = np.random.default_rng(seed).normal(size=(50, 3))
@@ -104,7 +105,7 @@ def test_rows_of_float64_are_scored_as_float32_rows(seed):
 
 
 @given(seed=seeds, n_trees=st.integers(1, 6))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_joined_forests_score_the_mean_of_their_trees(seed, n_trees):
     several = [grown(ExtraTreeClassifier, seed + i)[0] for i in range(n_trees)]
     _, X = grown(ExtraTreeClassifier, seed)
@@ -114,7 +115,7 @@ def test_joined_forests_score_the_mean_of_their_trees(seed, n_trees):
 
 
 @given(seed=seeds, n_trees=st.integers(1, 6))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_trees_laid_out_together_lie_as_trees_laid_out_alone_and_joined(seed, n_trees):
     several = [grown(ExtraTreeClassifier, seed + i)[0] for i in range(n_trees)]
     together = flatten_trees([nodes_of(tree) for tree in several], 3)
@@ -124,7 +125,7 @@ def test_trees_laid_out_together_lie_as_trees_laid_out_alone_and_joined(seed, n_
 
 
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_joining_in_two_steps_joins_the_same_trees(seed):
     parts = [flat(grown(ExtraTreeClassifier, seed + i)[0]) for i in range(4)]
     _, X = grown(ExtraTreeClassifier, seed)
@@ -162,7 +163,7 @@ def test_no_rows_give_no_scores():
 
 
 @given(seed=seeds, n_rows=st.integers(1, 60), block=st.integers(1, 20))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_rows_in_many_blocks_score_as_in_one(seed, n_rows, block):
     X = np.random.default_rng(seed).normal(1.0, 1.0, size=(n_rows, 2))
     whole = two_trees().score(X)
@@ -188,7 +189,7 @@ def test_blocks_are_handed_over_in_order_with_the_rows_they_belong_to(monkeypatc
 
 
 @given(threshold=st.floats(-1e30, 1e30))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_thresholds_between_float32_numbers_keep_rows_on_their_side(threshold):
     tree = TreeNodes(
         left=np.array([1, -1, -1]),
@@ -260,7 +261,7 @@ def test_arrays_that_are_no_trees_are_refused(change, message):
 
 
 @given(left=st.tuples(*(st.integers(i - 1, i + 3) for i in range(5))).map(np.array))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_trees_are_accepted_exactly_where_every_node_has_one_parent_before_it(left):
     threshold = np.where(left == np.arange(5), np.float32(INF), np.float32(0))
     zeros = np.zeros(5, dtype=np.intp)

@@ -5,11 +5,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from mismatch import mismatch_data
+from properties import examples
 from spadework import SPADE, ForestLearner
 from spadework.core.scaling import fit_scaler
 from spadework.core.trees import MAX_DEPTH
@@ -71,7 +72,7 @@ def linear_readings(detector):
     [(companion_share, 0.5), (boosted_share, 0.5), (least_share_of_whole, 1.0)],
 )
 @given(st.integers(1, 30_000), st.integers(1, 30_000), st.integers(1, 1_000))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_a_share_falls_with_the_draws_and_is_never_more_than_its_most(
     share_of, most, n, m, more
 ):
@@ -276,7 +277,6 @@ def test_models_side_by_side_weigh_what_their_reading_weighs(shares, weight):
     assert sum(weights.values()) == pytest.approx(weight)
 
 
-@settings(deadline=None)
 @given(
     believed=st.lists(st.floats(0, 1), min_size=1, max_size=4).filter(any),
     shares=st.lists(st.floats(0, 0.5), max_size=3),

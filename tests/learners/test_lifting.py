@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
@@ -117,7 +117,6 @@ def test_a_reading_is_not_lifted_by_rows_that_it_knows():
     st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=1, max_size=60),
     st.lists(st.floats(-12, 12, width=32), min_size=2, max_size=40, unique=True),
 )
-@settings(deadline=None)
 def test_levels_rise_wherever_scores_do(pairs, scores):
     one, other = np.array(pairs).T
     levels = match_levels(one, other, np.array([-12.0, 12.0]))

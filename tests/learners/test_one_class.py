@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
+from properties import examples
 from spadework.core.gaussian import LEFT_OUT, SHARED, fit_gaussians
 from spadework.errors import InputError
 from spadework.learners import one_class
@@ -123,7 +124,7 @@ def test_isolation_forests_on_equal_rows_score_as_scikit_learn():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(seed=seeds)
 @example(seed=11)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_svm_members_score_as_those_of_scikit_learn(dtype, seed):
     X, groups, new = random_rows(seed, dtype=dtype)
     scores = members_of("svm", X, groups).score(new)
@@ -165,7 +166,7 @@ def test_gaussian_members_are_those_of_the_core():
 
 
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_a_users_model_is_fitted_on_the_rows_of_each_member(seed):
     X, groups, new = random_rows(seed)
     scores = members_of(DistanceFromMean(), X, groups).score(new)

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework.table_fitting import plan_table
 from spadework.tables.encoding import fit_encoder
 from spadework.tables.reading import read_table
@@ -148,7 +149,7 @@ TRAINING = pa.table(
 
 
 @given(scored=rows)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_stated_values_are_missing_from_every_source(scored):
     encoder = fit_encoder(TRAINING, missing=STATED)
     assert [c.role for c in encoder.columns] == ["number", "date", "category"]

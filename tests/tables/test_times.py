@@ -5,7 +5,7 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import InputError
@@ -25,7 +25,6 @@ def fit(values, **options):
 
 
 @given(st.times())
-@settings(deadline=None)
 def test_a_time_is_the_same_in_every_spelling_and_type(time):
     hours = (time.hour * 60 + time.minute) / 60
     for same in (

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import InputError
@@ -50,7 +50,6 @@ def test_numbers_with_one_sign_are_numbers(unit):
 
 
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=2, unique=True))
-@settings(deadline=None)
 def test_an_amount_is_read_as_the_number_it_is_made_from(cents):
     texts = [WRITTEN["$"](each / 100) for each in cents]
     np.testing.assert_allclose(read(fit(texts), texts), np.array(cents) / 100)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -82,7 +82,6 @@ def test_unlabeled_rows_are_left_out_or_taken_for_normal():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1))
-@settings(deadline=None)
 def test_log_odds_are_finite_and_keep_the_order(probabilities):
     odds = log_odds(np.sort(probabilities))
     assert np.isfinite(odds).all()
@@ -90,7 +89,6 @@ def test_log_odds_are_finite_and_keep_the_order(probabilities):
 
 
 @given(st.floats(1e-9, 1 - 1e-9))
-@settings(deadline=None)
 def test_log_odds_are_those_of_the_textbook(p):
     assert log_odds(np.array([p]))[0] == pytest.approx(np.log(p) - np.log1p(-p), abs=1e-6)
 

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mismatch import in_setting
+from properties import examples
 from spadework_research.baselines.srr import SRR, refine
 
 seeds = st.integers(0, 2**31 - 1)
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_planted_outliers_are_left_out_and_most_rows_kept(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(300, 4)).astype(np.float32)
@@ -23,7 +24,7 @@ def test_planted_outliers_are_left_out_and_most_rows_kept(seed):
 
 
 @given(seed=seeds, n_rows=st.integers(1, 12))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_at_least_two_rows_are_kept_of_any_few(seed, n_rows):
     rng = np.random.default_rng(seed)
     kept = refine(rng.normal(size=(n_rows, 3)).astype(np.float32), rng)

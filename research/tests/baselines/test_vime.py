@@ -2,9 +2,10 @@
 
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework_research.baselines.vime import MASK_RATE, corrupt
 
 seeds = st.integers(0, 2**31 - 1)
@@ -16,7 +17,7 @@ def distinct_entries(n_rows, n_columns):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_about_the_mask_rate_of_the_entries_is_changed(seed):
     X = distinct_entries(500, 10)
     corrupted, mask = corrupt(X, X, np.random.default_rng(seed))
@@ -26,7 +27,7 @@ def test_about_the_mask_rate_of_the_entries_is_changed(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_mask_says_exactly_what_has_changed(seed):
     X = distinct_entries(40, 3) % 7
     rows, before = X[:15], X.clone()
@@ -36,7 +37,7 @@ def test_the_mask_says_exactly_what_has_changed(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_every_column_keeps_its_set_of_values(seed):
     X = distinct_entries(40, 3)
     corrupted, _ = corrupt(X[:15], X, np.random.default_rng(seed))

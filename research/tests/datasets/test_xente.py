@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from made_payments import LATER, ROW, write
@@ -95,7 +95,6 @@ rows = st.fixed_dictionaries(
 
 
 @given(drawn=st.lists(rows, min_size=1, max_size=20))
-@settings(deadline=None)
 def test_every_row_arrives_whole_at_its_place_in_time(drawn, tmp_path_factory):
     table = read_xente(write(tmp_path_factory.mktemp("xente") / "training.csv", drawn))
     expected = sorted(drawn, key=lambda row: row["TransactionStartTime"])
@@ -204,7 +203,6 @@ def test_what_is_not_csv_in_utf8_is_refused(path, tail):
 
 
 @given(content=st.binary(max_size=200))
-@settings(deadline=None)
 def test_any_bytes_are_refused_and_never_crash(content, tmp_path_factory):
     path = tmp_path_factory.mktemp("xente") / "training.csv"
     path.write_bytes(content)

@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
 import worker_jobs
 from made_payments import LATER, ROW, write
+from properties import examples
 from real_data import load_table
 from spadework.core.cores import usable_cores
 from spadework.errors import DataError, InputError
@@ -175,7 +176,6 @@ def naive_auc(scores, kind, wanted):
 
 
 @given(drawn=scored_kinds())
-@settings(deadline=None)
 def test_areas_by_kind_are_those_of_a_naive_loop(drawn):
     scores, kind, given_kinds = drawn
     overall, of_given, of_missed = auc_by_kind(scores, kind, given_kinds)
@@ -239,7 +239,7 @@ def test_no_seeds_are_refused(tmp_path, seeds):
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_the_queue_hands_out_every_run_once_and_keeps_workers_on_their_trial(data):
     every = plan(["new_types", "easiness", "nu"], ["drug", "thyroid"], seeds=2)
     wanted = data.draw(st.lists(st.sampled_from(every), unique=True, max_size=40))
@@ -270,7 +270,6 @@ def test_the_queue_hands_out_every_run_once_and_keeps_workers_on_their_trial(dat
     max_rows=st.integers(1, 70),
     split=st.none() | st.floats(0, 1),
 )
-@settings(deadline=None)
 def test_sampled_rows_keep_their_order_and_their_side_of_the_split(
     n_rows, max_rows, split
 ):

@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from spadework import SPADE, scenarios
 from spadework.errors import DataError, InputError
 from spadework_research.report import build_report
@@ -47,7 +48,7 @@ def curve():
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("n_train", [None, 150])
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=5, deadline=None)
+@examples(5)
 def test_training_kinds_are_those_of_every_scenarios_rows(scenario, n_train, seed):
     if scenario is scenarios.time_varying and n_train is None:
         return

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, fields, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import DataError
@@ -78,7 +78,6 @@ results = st.builds(
 
 
 @given(result=results)
-@settings(deadline=None)
 def test_what_is_written_is_read(result, tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     write_result(result, folder)
@@ -180,7 +179,6 @@ def test_a_file_that_is_not_a_result_is_named_with_what_to_do(tmp_path, content)
 
 
 @given(content=st.binary(max_size=100))
-@settings(deadline=None)
 def test_any_bytes_are_refused_and_never_crash(content, tmp_path_factory):
     path = tmp_path_factory.mktemp("results") / "0.json"
     path.write_bytes(content)

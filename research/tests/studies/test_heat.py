@@ -4,11 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from sklearn.metrics import roc_auc_score
 
+from properties import examples
 from spadework.errors import InputError
 from spadework_research.datasets.photo_sets import LabeledImages
 from spadework_research.studies.heat import mask_path, pixel_auroc, read_masks
@@ -31,7 +32,7 @@ def test_a_hot_normal_photo_costs():
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_area_is_that_over_all_pixels_of_all_photos(seed):
     rng = np.random.default_rng(seed)
     heat = rng.integers(0, 20, (3, 6, 5)).astype(np.float32)

@@ -1,0 +1,9 @@
+"""Property tests draw the same examples each time; ``make explore`` draws others."""
+
+from hypothesis import settings
+
+settings.register_profile("gate", derandomize=True, deadline=None)
+settings.register_profile(
+    "explore", max_examples=10 * 100, deadline=None, print_blob=True
+)
+settings.load_profile("gate")
