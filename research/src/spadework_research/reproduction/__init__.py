@@ -1,0 +1,1 @@
+"""Which of the details that the paper leaves open decide its numbers."""
