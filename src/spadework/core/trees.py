@@ -2,15 +2,13 @@
 
 All trees lie one behind the other. A node's two children are neighbours, so the
 next node is ``left[node] + (x[feature[node]] > threshold[node])``. A leaf is its
-own left child behind an infinite threshold. Rows are scored by scikit-learn's compiled
-trees, which are made of these arrays.
+own left child behind an infinite threshold, so that walks of one length end in leaves.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +17,14 @@ from spadework.core.copies import CopiedByFields
 from spadework.core.cores import map_blocks
 from spadework.errors import InputError
 
-_BLOCK_VALUES = 1 << 19
+_BLOCK_VALUES = 1 << 20
 """Leaf values of a block of rows, which set how many rows it has."""
+
+_WALKS = 1 << 14
+"""Walks at a time, about: enough to outweigh the calls, few enough for the cache."""
+
+_STEPS = 4
+"""Steps after which walks that have ended are looked for."""
 
 MAX_DEPTH = 256
 """Levels of a tree at most."""
@@ -57,12 +61,12 @@ class FlatForest(CopiedByFields):
     @cached_property
     def depth(self) -> int:
         """Levels of the deepest tree."""
-        return int(_tree_depths(self).max())
+        return int(self._depths.max())
 
     @property
     def n_levels(self) -> int:
         """Levels of all trees together."""
-        return int(_tree_depths(self).sum())
+        return int(self._depths.sum())
 
     def score(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Mean leaf value of each finite row, X of shape (n_samples, n_features)."""
@@ -81,42 +85,69 @@ class FlatForest(CopiedByFields):
         rows they belong to. Results come in row order.
         """
         refuse_other_width(X, self.n_features)
-        trees = self._compiled
 
         def call(rows: slice) -> NDArray[np.float64]:
-            block = X[rows].astype(np.float32, copy=False)
-            values = np.stack([tree.predict(block)[:, 0] for tree in trees])
-            return function(values, rows)
+            return function(self._leaf_values(X[rows]), rows)
 
-        yield from map_blocks(call, len(X), max(1, _BLOCK_VALUES // len(trees)))
+        yield from map_blocks(call, len(X), max(1, _BLOCK_VALUES // len(self.roots)))
+
+    def _leaf_values(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Value of the leaf that each row ends in, (n_trees, n_samples)."""
+        cells = np.ascontiguousarray(X, dtype=np.float32).ravel()
+        rows = np.arange(len(X)) * self.n_features
+        values = np.empty((len(self.roots), len(X)))
+        n_together = max(1, _WALKS // max(1, len(X)))
+        for first in range(0, len(self.roots), n_together):
+            trees = slice(first, first + n_together)
+            starts = np.repeat(self.roots[trees], len(X))
+            own = np.tile(rows, len(values[trees]))
+            leaves = self._walk(cells, own, starts, int(self._depths[trees].max()))
+            self.value.take(leaves, out=values[trees].reshape(-1), mode="wrap")
+        return values
+
+    def _walk(
+        self,
+        cells: NDArray[np.float32],
+        rows: NDArray[np.intp],
+        nodes: NDArray[np.intp],
+        depth: int,
+    ) -> NDArray[np.intp]:
+        """Walk down from nodes; return the leaves, (n_walks,).
+
+        `_check_forest` has seen that all places lie inside: "wrap" skips a check.
+
+        Parameters
+        ----------
+        cells : ndarray of shape (n_samples * n_features,)
+        rows : ndarray of shape (n_walks,)
+            Where in the cells the row of each walk begins.
+        nodes : ndarray of shape (n_walks,)
+        depth : int
+            Steps that reach any leaf.
+        """
+        for step in range(depth):
+            if step and not step % _STEPS:
+                going = np.flatnonzero(self._is_inner.take(nodes, mode="wrap"))
+                if 2 * len(going) < len(nodes):
+                    rest = rows[going], nodes[going]
+                    nodes[going] = self._walk(cells, *rest, depth - step)
+                    return nodes
+            places = rows + self.feature.take(nodes, mode="wrap")
+            threshold = self.threshold.take(nodes, mode="wrap")
+            above = cells.take(places, mode="wrap") > threshold
+            nodes = self.left.take(nodes, mode="wrap")
+            nodes += above
+        return nodes
 
     @cached_property
-    def _compiled(self) -> list[Any]:
-        """The trees in the form of scikit-learn, which walks rows down in compiled code.
+    def _depths(self) -> NDArray[np.intp]:
+        """Levels of every tree, (n_trees,)."""
+        return _tree_depths(self)
 
-        It does not check where walks lead; `_check_forest` has.
-        """
-        from sklearn.tree._tree import NODE_DTYPE, Tree
-
-        own = np.arange(len(self.left))
-        is_leaf = self.left == own
-        starts = np.repeat(self.roots, np.diff(self.roots, append=len(own)))
-        nodes: Any = np.zeros(len(own), dtype=NODE_DTYPE)
-        nodes["left_child"] = np.where(is_leaf, -1, self.left - starts)
-        nodes["right_child"] = np.where(is_leaf, -1, self.left - starts + 1)
-        nodes["feature"], nodes["threshold"] = self.feature, self.threshold
-        trees = []
-        for start, stop in pairwise([*self.roots, len(own)]):
-            tree = Tree(self.n_features, np.ones(1, dtype=np.intp), 1)
-            state = {
-                "max_depth": self.depth,
-                "node_count": stop - start,
-                "nodes": nodes[start:stop],
-                "values": self.value[start:stop, None, None],
-            }
-            tree.__setstate__(state)
-            trees.append(tree)
-        return trees
+    @cached_property
+    def _is_inner(self) -> NDArray[np.bool_]:
+        """Whether a node is no leaf, (n_nodes,)."""
+        return self.left != np.arange(len(self.left))
 
 
 def _tree_depths(forest: FlatForest) -> NDArray[np.intp]:
