@@ -3,7 +3,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
 WANTED := -c constraints.txt -e '.[dev]' -e ./research
 
-.PHONY: setup demo test explore golden bench clean
+.PHONY: setup demo test explore golden docs bench clean
 
 setup: $(STAMP)
 
@@ -36,8 +36,11 @@ explore: setup
 golden: setup
 	OMP_NUM_THREADS=1 $(PY) tests/golden.py
 
+docs: setup  # the report of all runs, as Markdown and as a page
+	$(VENV)/bin/spadework bench report
+
 bench: setup
 	$(PY) -m spadework_research.studies.speed
 
 clean:
-	rm -rf $(VENV) experiments-quick .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) research/results-quick .pytest_cache .ruff_cache .hypothesis build dist

@@ -7,6 +7,8 @@ import os
 import signal
 import time
 
+from spadework_research.ledger import Ledger
+
 
 def double(job):
     return 2 * job
@@ -73,3 +75,12 @@ def count_threads(_):
     from threadpoolctl import threadpool_info
 
     return max(each["num_threads"] for each in threadpool_info())
+
+
+def append_and_fold(folder, number):
+    """Add rows to a ledger, and fold it now and then."""
+    ledger = Ledger(folder / "runs.parquet", ("name", "seed"))
+    for seed in range(20):
+        ledger.append({"name": f"{number}", "seed": seed})
+        if seed % 5 == number:
+            ledger.fold()

@@ -11,6 +11,10 @@ def checkout() -> Path | None:
     return _RESEARCH.parent if _IS_CHECKOUT else None
 
 
-def results_folder() -> Path:
-    """Where results go: ``research/results`` of a checkout, else below this folder."""
-    return _RESEARCH / "results" if _IS_CHECKOUT else Path("spadework-results")
+def results_folder(*, quick: bool = False) -> Path:
+    """Where results go: ``research/results`` of a checkout, else below this folder.
+
+    Those of a quick look go beside it.
+    """
+    folder = _RESEARCH / "results" if _IS_CHECKOUT else Path("spadework-results")
+    return folder.with_name(f"{folder.name}-quick") if quick else folder

@@ -114,7 +114,7 @@ def stored(results, folder):
 
 @pytest.fixture
 def folder(tmp_path):
-    return stored(some_results(), tmp_path / "experiments")
+    return stored(some_results(), tmp_path / "results")
 
 
 class Tags(HTMLParser):

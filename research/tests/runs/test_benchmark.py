@@ -1,4 +1,4 @@
-"""A sweep leaves one whole file a run and goes on where it stopped."""
+"""A sweep leaves one whole row a run and goes on where it stopped."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ from spadework_research.runs.measurement import (
     sample_rows,
 )
 from spadework_research.runs.methods import METHODS, Method
-from spadework_research.runs.results import read_result, read_results
+from spadework_research.runs.results import read_results, results_ledger
 from spadework_research.runs.tables import TABLES, get_table
 from spadework_research.runs.workers import JobError
 
@@ -99,9 +99,9 @@ def sweep(folder, **changes):
     return run_benchmark(folder, **{**CHOSEN, "seeds": 2, "verbose": False, **changes})
 
 
-def files_of(folder):
-    """Result files and when they were written."""
-    return {path: path.stat().st_mtime_ns for path in folder.glob("*/*/*/*.json")}
+def found_in(folder):
+    """Results by key, with the times they took: a run that is made again has others."""
+    return {result.key: result for result in read_results(folder)}
 
 
 def broken(seed):
@@ -304,8 +304,8 @@ def test_a_sweep_leaves_one_result_a_run(executed, tmp_path):
     summary = sweep(tmp_path)
     assert summary == Summary(done=8, failed=0, found=0, absent=())
     assert len(executed) == 8
-    assert {result.path(tmp_path) for result in read_results(tmp_path)} == {
-        tmp_path / "fraud" / column / method / f"{seed}.json"
+    assert found_in(tmp_path).keys() == {
+        ("fraud", column, method, seed)
         for column in ("xente-0.10", "xente-0.20")
         for method in ("occ", "srr")
         for seed in (0, 1)
@@ -314,12 +314,12 @@ def test_a_sweep_leaves_one_result_a_run(executed, tmp_path):
 
 def test_what_is_there_is_not_run_again(executed, tmp_path):
     sweep(tmp_path)
-    before = files_of(tmp_path)
+    before = found_in(tmp_path)
     executed.clear()
     summary = sweep(tmp_path, seeds=3)
     assert summary == Summary(done=4, failed=0, found=8, absent=())
     assert {run.seed for run in executed} == {2}
-    assert before.items() <= files_of(tmp_path).items()
+    assert before.items() <= found_in(tmp_path).items()
 
 
 def test_a_stopped_sweep_goes_on_with_the_rest(executed, tmp_path, monkeypatch):
@@ -332,13 +332,13 @@ def test_a_stopped_sweep_goes_on_with_the_rest(executed, tmp_path, monkeypatch):
         patched.setattr(benchmark, "execute", stopped)
         with pytest.raises(KeyboardInterrupt):
             sweep(tmp_path)
-    begun, before = list(executed), files_of(tmp_path)
+    begun, before = list(executed), found_in(tmp_path)
     assert len(before) == 3
     executed.clear()
     assert sweep(tmp_path) == Summary(done=5, failed=0, found=3, absent=())
     assert executed[0] == begun[-1]
     assert not set(executed) & set(begun[:-1])
-    assert before.items() <= files_of(tmp_path).items()
+    assert before.items() <= found_in(tmp_path).items()
 
 
 def test_failed_runs_are_run_again_only_when_asked(executed, tmp_path, monkeypatch):
@@ -357,15 +357,22 @@ def test_failed_runs_are_run_again_only_when_asked(executed, tmp_path, monkeypat
     assert {result.status for result in read_results(tmp_path)} == {"ok"}
 
 
-def test_a_result_that_is_not_whole_is_named(executed, tmp_path):
+def test_a_result_that_is_not_whole_is_made_again(executed, tmp_path):
     sweep(tmp_path)
-    path = min(files_of(tmp_path))
-    path.write_text(path.read_text()[:100])
-    with pytest.raises(DataError, match=rf"{path}.*Remove it and run again"):
-        sweep(tmp_path)
-    path.unlink()
+    journal = results_ledger(tmp_path).journal
+    journal.write_bytes(journal.read_bytes()[:-100])
     executed.clear()
-    assert sweep(tmp_path).done == len(executed) == 1
+    assert sweep(tmp_path) == Summary(done=1, failed=0, found=7, absent=())
+    assert len(executed) == 1
+    assert len(read_results(tmp_path)) == 8
+
+
+def test_results_in_the_table_are_not_made_again(executed, tmp_path):
+    sweep(tmp_path)
+    results_ledger(tmp_path).fold()
+    executed.clear()
+    assert sweep(tmp_path, seeds=3) == Summary(done=4, failed=0, found=8, absent=())
+    assert {run.seed for run in executed} == {2}
 
 
 def test_absent_data_sets_are_listed_and_skipped(executed, tmp_path):
@@ -549,7 +556,7 @@ def test_a_sweep_that_is_ended_half_way_leaves_whole_results_and_goes_on(
         start_new_session=True,
     )
     try:
-        wait_until(lambda: len(files_of(tmp_path)) >= 4)
+        wait_until(lambda: len(found_in(tmp_path)) >= 4)
         workers = children_of(parent.pid)
         if how == "killed":
             parent.kill()
@@ -560,14 +567,14 @@ def test_a_sweep_that_is_ended_half_way_leaves_whole_results_and_goes_on(
         parent.kill()
         parent.wait()
     wait_until(lambda: not any(map(is_running, workers)))
-    before = files_of(tmp_path)
+    before = found_in(tmp_path)
     assert len(workers) >= 2
     assert 4 <= len(before) < 32
-    assert {read_result(path).status for path in before} == {"ok"}
+    assert {result.status for result in before.values()} == {"ok"}
     summary = sweep(tmp_path, seeds=8)
     assert summary == Summary(32 - len(before), failed=0, found=len(before), absent=())
     assert len(executed) == 32 - len(before)
-    assert before.items() <= files_of(tmp_path).items()
+    assert before.items() <= found_in(tmp_path).items()
     assert len(read_results(tmp_path)) == 32
 
 

@@ -142,7 +142,8 @@ def test_a_written_curve_is_read_back_and_drawn(tmp_path, monkeypatch, curve):
     source = SimpleNamespace(load=made_table)
     monkeypatch.setattr(precision, "get_dataset", lambda name: source)
     write_precision(tmp_path, ["drug"], seed=3)
-    assert read_precision(tmp_path) == {"drug": curve}
+    write_precision(tmp_path, ["thyroid"], seed=3)
+    assert read_precision(tmp_path) == {"drug": curve, "thyroid": curve}
     run = Result(
         *("new_types", "drug", "drug", "new_types", 0.05, "PNU", "spade", 0),
         status="failed",
@@ -150,16 +151,14 @@ def test_a_written_curve_is_read_back_and_drawn(tmp_path, monkeypatch, curve):
     )
     write_result(run, tmp_path)
     report = build_report(tmp_path)
-    assert report.html.count("Precision of pseudo-labels on") == 1
-    assert "| thyroid | not run |" in report.markdown
+    assert report.html.count("Precision of pseudo-labels on") == 2
+    assert "| covertype | not run |" in report.markdown
     assert f"| drug | {curve.n_unlabeled} |" in report.markdown
 
 
 def test_a_broken_file_is_named(tmp_path):
-    path = tmp_path / "precision" / "drug.json"
-    path.parent.mkdir()
-    path.write_text('{"seed": 0}')
-    with pytest.raises(DataError, match=r"drug\.json is not a precision curve"):
+    (tmp_path / "pseudo_labels.json").write_text('{"drug": {"seed": 0}}')
+    with pytest.raises(DataError, match=r"pseudo_labels\.json holds no precision curves"):
         read_precision(tmp_path)
 
 

@@ -1,6 +1,5 @@
 """Results survive the disk as they were, and what is not a result is refused."""
 
-import json
 from dataclasses import asdict, fields, replace
 
 import pytest
@@ -12,9 +11,8 @@ from spadework_research.runs.results import (
     FAILED,
     Result,
     parse_result,
-    read_result,
     read_results,
-    result_path,
+    results_ledger,
     write_result,
 )
 
@@ -77,19 +75,15 @@ results = st.builds(
 )
 
 
-@given(result=results)
-def test_what_is_written_is_read(result, tmp_path_factory):
+@given(found=st.lists(results, max_size=4, unique_by=lambda result: result.key))
+def test_what_is_written_is_read(found, tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    write_result(result, folder)
-    assert read_result(result.path(folder)) == result
-    assert read_results(folder) == [result]
-
-
-def test_a_result_lies_below_its_table_column_method_and_seed(tmp_path):
-    write_result(DONE, tmp_path)
-    path = tmp_path / "fraud" / "xente-0.10" / "srr" / "3.json"
-    assert [each for each in tmp_path.rglob("*") if each.is_file()] == [path]
-    assert result_path(tmp_path, "fraud", "xente-0.10", "srr", 3) == path
+    for result in found:
+        write_result(result, folder)
+    in_order = sorted(found, key=lambda result: result.key)
+    assert read_results(folder) == in_order
+    results_ledger(folder).fold()
+    assert read_results(folder) == in_order
 
 
 def test_a_later_result_takes_the_place_of_an_earlier_one(tmp_path):
@@ -98,10 +92,10 @@ def test_a_later_result_takes_the_place_of_an_earlier_one(tmp_path):
     assert read_results(tmp_path) == [DONE]
 
 
-def test_results_come_in_order_of_their_places(tmp_path):
-    for seed in (2, 0, 1):
+def test_results_come_in_order_of_their_keys(tmp_path):
+    for seed in (2, 10, 1):
         write_result(replace(DONE, seed=seed), tmp_path)
-    assert [result.seed for result in read_results(tmp_path)] == [0, 1, 2]
+    assert [result.seed for result in read_results(tmp_path)] == [1, 2, 10]
 
 
 def test_an_empty_folder_holds_no_results(tmp_path):
@@ -170,43 +164,14 @@ def test_what_is_not_a_mapping_is_refused(content):
         parse_result(content)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"auc": 0.9}', b"\xff\xfe"])
-def test_a_file_that_is_not_a_result_is_named_with_what_to_do(tmp_path, content):
-    path = tmp_path / "0.json"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=r"0\.json.*Remove it and run again"):
-        read_result(path)
-
-
-@given(content=st.binary(max_size=100))
-def test_any_bytes_are_refused_and_never_crash(content, tmp_path_factory):
-    path = tmp_path_factory.mktemp("results") / "0.json"
-    path.write_bytes(content)
-    with pytest.raises(DataError):
-        read_result(path)
-
-
-@pytest.mark.parametrize(
-    "place", ["fraud/xente-0.10/srr/4.json", "fraud/xente-0.20/srr/3.json"]
-)
-def test_a_result_in_another_ones_place_is_refused(tmp_path, place):
-    write_result(DONE, tmp_path)
-    other = tmp_path / place
-    other.parent.mkdir(parents=True, exist_ok=True)
-    DONE.path(tmp_path).rename(other)
-    with pytest.raises(DataError, match=rf"{place} holds the result of .*srr/3\.json"):
+def test_a_row_that_is_no_result_is_named_with_what_to_do(tmp_path):
+    results_ledger(tmp_path).append(asdict(DONE) | {"auc": 2.0})
+    match = r"runs\.parquet, table 'fraud'.*seed 3: auc must be 0 to 1.*run it again"
+    with pytest.raises(DataError, match=match):
         read_results(tmp_path)
 
 
 def test_a_measurement_that_is_not_a_number_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         write_result(replace(DONE, auc=float("nan")), tmp_path)
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-def test_files_are_json_that_people_can_read(tmp_path):
-    write_result(DONE, tmp_path)
-    text = DONE.path(tmp_path).read_text(encoding="utf-8")
-    assert json.loads(text) == asdict(DONE)
-    assert len(text.splitlines()) > len(asdict(DONE))
-    assert text.endswith("}\n")
+    assert read_results(tmp_path) == []

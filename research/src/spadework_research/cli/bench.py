@@ -7,10 +7,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from spadework_research.places import results_folder
 from spadework_research.report import write_report
 from spadework_research.runs.benchmark import SEEDS, run_benchmark
 from spadework_research.runs.methods import METHODS
 from spadework_research.runs.precision import write_precision
+from spadework_research.runs.results import results_ledger
 from spadework_research.runs.tables import TABLES
 
 bench = typer.Typer(
@@ -33,6 +35,7 @@ QUICK_METHODS = (
     "devnet",
 )
 QUICK_ROWS, QUICK_SEEDS = 8_000, 2
+_RESULTS = "Folder of the results (research/results of a checkout)."
 
 
 @bench.callback()
@@ -54,14 +57,12 @@ def run(
         int | None,
         typer.Option(help="Runs at a time (one for each core; 4 on a GPU)."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the results (experiments).")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help=_RESULTS)] = None,
     quick: Annotated[
         bool,
         typer.Option(
             "--quick",
-            help="Two seeds, small data, fewer methods; into experiments-quick.",
+            help="Two seeds, small data, fewer methods; into a folder of their own.",
         ),
     ] = False,
     retry_failed: Annotated[
@@ -69,13 +70,13 @@ def run(
     ] = False,
     limit: Annotated[float, typer.Option(help="Seconds that a run may take.")] = 3600.0,
 ) -> None:
-    """Run what is chosen and not there yet, every run into a file of its own.
+    """Run what is chosen and not there yet, every run into a row of the results.
 
     Stop it at any time; started again, it goes on where it was.
     """
     if context.invoked_subcommand is not None:
         return
-    folder = out or Path("experiments-quick" if quick else "experiments")
+    folder = out or results_folder(quick=quick)
     summary = run_benchmark(
         folder,
         tables=table or (QUICK_TABLES if quick else TABLES),
@@ -87,6 +88,7 @@ def run(
         limit_seconds=limit,
         retry_failed=retry_failed,
     )
+    results_ledger(folder).fold()
     print(
         f"{summary.done} runs done, {summary.failed} failed, {summary.found} were there "
         f"already, in {folder}"
@@ -99,28 +101,37 @@ def run(
 
 @bench.command()
 def report(
-    results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path(
-        "experiments"
-    ),
+    results: Annotated[Path | None, typer.Option(help=_RESULTS)] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the report (beside the results).")
     ] = None,
 ) -> None:
     """Build report.md and report.html from the results."""
-    folder = out or results
-    write_report(results, folder)
-    print(folder / "report.md", folder / "report.html", sep="\n")
+    folder = results or results_folder()
+    for path in write_report(folder, out or folder):
+        print(path)
 
 
 @bench.command()
 def precision(
-    results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path(
-        "experiments"
-    ),
+    results: Annotated[Path | None, typer.Option(help=_RESULTS)] = None,
 ) -> None:
     """Measure how pure pseudo-labels are over the score, for figure 4."""
-    write_precision(results)
-    print(results / "precision")
+    print(write_precision(results or results_folder()))
+
+
+@bench.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of other results.")],
+    results: Annotated[Path | None, typer.Option(help=_RESULTS)] = None,
+) -> None:
+    """Take over the runs of other machines; theirs replace runs that are here."""
+    ledger = results_ledger(results or results_folder())
+    found = [row for folder in folders for row in results_ledger(folder).read()]
+    for row in found:
+        ledger.append(row)
+    ledger.fold()
+    print(f"{len(found)} runs taken over into {ledger.path}")
 
 
 @bench.command("list")

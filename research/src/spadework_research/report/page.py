@@ -59,13 +59,15 @@ def build_report(folder: Path) -> Report:
     )
 
 
-def write_report(folder: Path, out: Path) -> None:
+def write_report(folder: Path, out: Path) -> list[Path]:
     """Write ``report.md`` and ``report.html`` into the folder ``out``."""
     report = build_report(folder)
+    written = {"report.md": report.markdown, "report.html": report.html}
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / "report.md", report.markdown.encode())
-    write_whole(out / "report.html", report.html.encode())
+    for name, text in written.items():
+        write_whole(out / name, text.encode())
+    return [out / name for name in written]
 
 
 def _content(folder: Path) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """Run the benchmark: one run is a column, a method and a seed.
 
-Every run leaves one JSON file. What is there is not run again, so a sweep that was
-stopped goes on where it ended, and sweeps of several machines can be put together
-by copying files.
+Every run leaves a row in the table of results. What is there is not run again, so a
+sweep that was stopped goes on where it ended.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,19 +17,14 @@ from spadework.progress import progress
 from spadework_research.datasets.catalog import get_dataset
 from spadework_research.runs.measurement import Run, execute, failed, identity
 from spadework_research.runs.methods import METHODS, get_method
-from spadework_research.runs.results import (
-    OK,
-    Result,
-    read_result,
-    result_path,
-    write_result,
-)
+from spadework_research.runs.results import OK, Result, read_results, write_result
 from spadework_research.runs.sweeps import logged_sweep
 from spadework_research.runs.tables import TABLES, get_table
 from spadework_research.runs.workers import JobError, run_jobs
 
 SEEDS = 5
 LIMIT_SECONDS = 3600.0
+Key = tuple[str, str, str, int]
 GPU_JOBS = 4
 """Runs that share a GPU by default: one alone leaves it idle while it reads photos."""
 
@@ -49,7 +43,7 @@ class Summary(NamedTuple):
 
 
 def run_benchmark(
-    folder: Path | str = "experiments",
+    folder: Path | str,
     *,
     tables: Iterable[str] = TABLES,
     datasets: Iterable[str] | None = None,
@@ -91,17 +85,20 @@ def run_benchmark(
         if value is not None and not value > 0:
             raise InputError(f"{name} must be a positive number; got {value!r}")
     folder = Path(folder)
+    there = {result.key: result for result in read_results(folder)}
     wanted = plan(tables, datasets, methods, seeds, max_rows)
     absent = _absent(wanted)
     missing = [
         run
         for run in wanted
         if not absent & {run.column.dataset, run.method}
-        and not _is_done(run, folder, retry_failed)
+        and not _stands(there.get(_key(run)), retry_failed)
     ]
     twins = _by_question(plan(TABLES, datasets, methods, seeds, max_rows))
     asked = _by_question(
-        run for run in missing if not _take_over(run, twins[_question(run)], folder)
+        run
+        for run in missing
+        if not _take_over(run, twins[_question(run)], there, folder)
     )
     n_failed = sum(
         _sweep(
@@ -118,9 +115,8 @@ def run_benchmark(
         )
         for photos in (False, True)
     )
-    found = sum(_is_done(run, folder, retry_failed=False) for run in wanted)
-    found -= len(missing)
-    return Summary(len(missing) - n_failed, n_failed, found, tuple(sorted(absent)))
+    found = {_key(run) for run in wanted} & there.keys() - set(map(_key, missing))
+    return Summary(len(missing) - n_failed, n_failed, len(found), tuple(sorted(absent)))
 
 
 def _sweep(
@@ -231,11 +227,13 @@ def _by_question(runs: Iterable[Run]) -> dict[Any, list[Run]]:
     return dict(asked)
 
 
-def _take_over(run: Run, twins: list[Run], folder: Path) -> bool:
+def _take_over(
+    run: Run, twins: list[Run], there: Mapping[Key, Result], folder: Path
+) -> bool:
     """Copy the result of the same question in another table, where there is one."""
     for twin in twins:
-        if _is_done(twin, folder, retry_failed=True):
-            result = read_result(_path(twin, folder))
+        result = there.get(_key(twin))
+        if result is not None and result.status == OK:
             write_result(replace(result, **identity(run)), folder)
             return True
     return False
@@ -262,14 +260,11 @@ def _can_read(name: str) -> bool:
     return dataset.find() is not None and all(map(find_spec, dataset.libraries))
 
 
-def _is_done(run: Run, folder: Path, retry_failed: bool) -> bool:
-    """Tell whether a run has left a result that stands."""
-    path = _path(run, folder)
-    if not path.exists():
-        return False
-    return read_result(path).status == OK or not retry_failed
+def _stands(result: Result | None, retry_failed: bool) -> bool:
+    """Tell whether a run has left a result that need not be made again."""
+    return result is not None and (result.status == OK or not retry_failed)
 
 
-def _path(run: Run, folder: Path) -> Path:
-    """Where a run leaves its result."""
-    return result_path(folder, run.table, run.column.key, run.method, run.seed)
+def _key(run: Run) -> Key:
+    """Name the result that a run leaves."""
+    return run.table, run.column.key, run.method, run.seed

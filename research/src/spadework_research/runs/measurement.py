@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import spadework
 from spadework.errors import DataError
 from spadework.labels import ANOMALY, NORMAL
+from spadework.lazy import LazyModule
 from spadework.scenarios import LabeledTable, Trial
 from spadework.version import __version__
+
+if TYPE_CHECKING:
+    from spadework_research.datasets import photo_tables
+else:  # tables need neither Pillow nor a pretrained network
+    photo_tables = LazyModule("spadework_research.datasets.photo_tables")
 from spadework_research.datasets.catalog import get_dataset
 from spadework_research.datasets.photo_sets import LabeledImages
 from spadework_research.runs.methods import METHODS
@@ -124,10 +130,7 @@ def _trial(column: Column, seed: int, max_rows: int | None) -> Trial:
 def _table(name: str, max_rows: int | None) -> LabeledTable:
     table = get_dataset(name).load()
     if isinstance(table, LabeledImages):
-        # Tables need neither Pillow nor a pretrained network.
-        from spadework_research.datasets.photo_tables import read_table
-
-        table = read_table(table)
+        table = photo_tables.read_table(table)
     return table if max_rows is None else sample_rows(table, max_rows)
 
 

@@ -24,6 +24,7 @@ from spadework_research.datasets.catalog import get_dataset
 
 PERCENTILES = tuple(range(2, 100, 2))
 DATASETS = ("thyroid", "drug", "covertype")
+PRECISION = "pseudo_labels.json"
 _DIGITS = 6
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -120,38 +121,41 @@ def score_by_members(detector: SPADE, X: NDArray[np.number]) -> MemberScores:
 
 def write_precision(
     folder: Path, datasets: Iterable[str] = DATASETS, seed: int = 0
-) -> None:
-    """Write ``<folder>/precision/<dataset>.json`` for each data set."""
-    target = Path(folder) / "precision"
-    target.mkdir(parents=True, exist_ok=True)
+) -> Path:
+    """Measure data sets, and write them to ``pseudo_labels.json`` with those there."""
+    folder = Path(folder)
+    curves = read_precision(folder)
     for name in datasets:
         table = get_dataset(name).load()
         if not isinstance(table, LabeledTable):
             raise InputError(f"{name} holds images; pseudo-labels are measured on tables")
-        content = json.dumps(asdict(precision_curve(table, seed))) + "\n"
-        write_whole(target / f"{name}.json", content.encode())
+        curves[name] = precision_curve(table, seed)
+    content = {name: asdict(curve) for name, curve in sorted(curves.items())}
+    lines = json.dumps(content).replace("}, ", "},\n") + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / PRECISION, lines.encode())
+    return folder / PRECISION
 
 
 def read_precision(folder: Path) -> dict[str, PrecisionCurve]:
     """Read the curves that `write_precision` has left, by data set."""
-    return {
-        name: _read_curve(path)
-        for name in DATASETS
-        if (path := Path(folder) / "precision" / f"{name}.json").exists()
-    }
-
-
-def _read_curve(path: Path) -> PrecisionCurve:
-    """Read one curve, or say what is wrong with the file."""
+    path = Path(folder) / PRECISION
+    if not path.exists():
+        return {}
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        for name in ("percentiles", "anomaly", "normal"):
-            content[name] = tuple(content[name])
-        return PrecisionCurve(**content)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return {name: _curve(content[name]) for name in DATASETS if name in content}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path} is not a precision curve: {error}. Remove it and write it again"
+            f"{path} holds no precision curves: {error}. Remove it and write it again"
         ) from error
+
+
+def _curve(content: dict[str, Any]) -> PrecisionCurve:
+    """Put a curve together from its fields."""
+    for name in ("percentiles", "anomaly", "normal"):
+        content[name] = tuple(content[name])
+    return PrecisionCurve(**content)
 
 
 def _share(right: Flags, rows: Flags) -> float | None:

@@ -1,13 +1,12 @@
-"""Results on disk: one JSON file a run, checked when written and when read."""
+"""What a run leaves behind: a row of the table of results, checked when it is read."""
 
-import json
 import math
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from spadework.errors import DataError
-from spadework.files import write_whole
+from spadework_research.ledger import Ledger, Row
 
 OK, FAILED = "ok", "failed"
 
@@ -15,6 +14,7 @@ _TEXT = ("table", "column", "dataset", "scenario", "setting", "method", "status"
 _COUNTS = ("seed", "n_train", "n_test", "n_labeled_anomalies", "n_labeled_normals")
 _SHARES = ("auc", "average_precision")
 _OPTIONAL_SHARES = ("auc_given", "auc_missed", "brier_score", "calibration_error")
+_EMPTY: dict[str, Any] = {"config": {}, "versions": {}}
 _AMOUNTS = ("fit_seconds", "score_seconds", "peak_memory_mb")
 
 
@@ -54,47 +54,37 @@ class Result:
     config: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
 
-    def path(self, folder: Path) -> Path:
-        """Where the result lies below a folder of results."""
-        return result_path(folder, self.table, self.column, self.method, self.seed)
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What tells it apart from all others."""
+        return self.table, self.column, self.method, self.seed
 
 
-def result_path(folder: Path, table: str, column: str, method: str, seed: int) -> Path:
-    """``<folder>/<table>/<column>/<method>/<seed>.json``."""
-    return folder / table / column / method / f"{seed}.json"
+def results_ledger(folder: Path | str) -> Ledger:
+    """Return the table of results in a folder, ``runs.parquet`` and its journal."""
+    return Ledger(Path(folder) / "runs.parquet", ("table", "column", "method", "seed"))
 
 
-def write_result(result: Result, folder: Path) -> None:
-    """Write a result to its place, whole or not at all."""
-    path = result.path(folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(asdict(result), indent=1, allow_nan=False) + "\n"
-    write_whole(path, text.encode())
+def write_result(result: Result, folder: Path | str) -> None:
+    """Add a result to those of a folder, whole or not at all."""
+    results_ledger(folder).append(asdict(result))
 
 
-def read_result(path: Path) -> Result:
-    """Read a result, or say what is wrong with the file."""
+def read_results(folder: Path | str) -> list[Result]:
+    """Read every result of a folder, in the order of their keys."""
+    ledger = results_ledger(folder)
+    return [_parse_row(ledger, row) for row in ledger.read()]
+
+
+def _parse_row(ledger: Ledger, row: Row) -> Result:
+    """Check a row; an error names it."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"{path} is not a result: {error}. Remove it and run again"
-        ) from (error)
-    try:
-        return parse_result(content)
+        return parse_result(_EMPTY | row)
     except DataError as error:
-        raise DataError(f"{path}: {error}. Remove it and run again") from error
-
-
-def read_results(folder: Path) -> list[Result]:
-    """Read every result below a folder, in order of their paths."""
-    results = []
-    for path in sorted(folder.glob("*/*/*/*.json")):
-        result = read_result(path)
-        if result.path(folder) != path:
-            raise DataError(f"{path} holds the result of {result.path(folder)}")
-        results.append(result)
-    return results
+        where = ", ".join(f"{name} {row.get(name)!r}" for name in ledger.key)
+        raise DataError(
+            f"{ledger.path}, {where}: {error}. Remove that run and run it again"
+        ) from error
 
 
 def parse_result(content: Any) -> Result:
