@@ -1,18 +1,14 @@
 """The committed results are sound, and their report is what it says."""
 
-import json
-from dataclasses import asdict
-
 import pytest
 
-from spadework_research.places import checkout, results_folder
+from spadework_research.places import results_folder
 from spadework_research.report import build_report
 from spadework_research.runs.methods import METHODS
 from spadework_research.runs.results import read_results
 from spadework_research.runs.tables import TABLES
 
 FOLDER = results_folder()
-OLD = checkout() / "experiments"
 
 
 @pytest.fixture(scope="module")
@@ -69,15 +65,3 @@ def test_the_default_has_five_seeds_in_every_column_that_can_be_run(results):
 def test_the_committed_report_is_what_the_results_give():
     report = build_report(FOLDER)
     assert (FOLDER / "report.md").read_text() == report.markdown
-
-
-def test_every_file_of_a_run_is_a_row_with_the_same_content(results):
-    rows = {result.key: asdict(result) for result in results}
-    files = sorted(OLD.glob("*/*/*/*.json"))
-    assert len(rows) == len(files) == 5465
-    for path in files:
-        table, column, method = path.parts[-4:-1]
-        row = rows[table, column, method, int(path.stem)]
-        assert json.dumps(row, sort_keys=True) == json.dumps(
-            json.loads(path.read_text()), sort_keys=True
-        )
