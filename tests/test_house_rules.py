@@ -8,12 +8,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 PACKAGE = "spadework"
-BENCH = ("benchmark", "bench.py", "data.py")
-MODULES = sorted(
-    path
-    for path in SOURCE.joinpath(PACKAGE).rglob("*.py")
-    if not set(BENCH) & set(path.parts)
-)
+MODULES = sorted(SOURCE.joinpath(PACKAGE).rglob("*.py"))
 _PRIVATE = re.compile(r"\._(?!_)")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 

@@ -18,7 +18,11 @@ from spadework.core.trust import AS_NORMAL, LABELS, READINGS, Trust, as_shares
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.companions import (
+    BOOSTED,
+    LINEAR,
     NEGLIGIBLE,
+    OWN,
+    WHOLE,
     Companion,
     blend_by_trust,
     boost_companion,
@@ -265,10 +269,43 @@ def test_trees_to_the_last_row_are_no_deeper_than_a_forest_may_be():
     assert deep.scorer.depth == MAX_DEPTH
 
 
+def standing_beside(shares, grown):
+    """Return as many companions as there are shares, up to three."""
+    kinds = (BOOSTED, LINEAR, WHOLE)
+    return {
+        kind: Companion(each, grown) for kind, each in zip(kinds, shares, strict=False)
+    }
+
+
+def test_trees_to_the_last_row_take_their_share_first_of_unlabeled_rows_as_normal():
+    one = GrownReading(None, np.zeros(2))
+    beside = dict(reversed(standing_beside([0.5, 0.4, 0.2], one).items()))
+    in_turn = {
+        reading: side_by_side({reading: one}, {reading: beside}, {reading: 1.0})[1]
+        for reading in (LABELS, AS_NORMAL)
+    }
+    assert in_turn[LABELS] == pytest.approx(
+        {
+            (LABELS, OWN): 0.24,
+            (LABELS, BOOSTED): 0.5,
+            (LABELS, LINEAR): 0.2,
+            (LABELS, WHOLE): 0.06,
+        }
+    )
+    assert in_turn[AS_NORMAL] == pytest.approx(
+        {
+            (AS_NORMAL, OWN): 0.24,
+            (AS_NORMAL, WHOLE): 0.2,
+            (AS_NORMAL, BOOSTED): 0.4,
+            (AS_NORMAL, LINEAR): 0.16,
+        }
+    )
+
+
 @given(st.lists(st.floats(0.25, 0.75), max_size=3), st.floats(0.1, 1))
 def test_models_side_by_side_weigh_what_their_reading_weighs(shares, weight):
     one = GrownReading(None, np.zeros(2))
-    beside = [Companion(share, one) for share in shares]
+    beside = standing_beside(shares, one)
     with mock.patch("spadework.learners.companions.NEGLIGIBLE", 0):
         every, weights = side_by_side(
             {"labels": one}, {"labels": beside}, {"labels": weight}
@@ -286,9 +323,7 @@ def test_trust_has_the_weights_with_which_readings_are_in_the_blend(believed, sh
     scorers = {name: ColumnScorer(place) for place, name in enumerate(names)}
     held_out = np.linspace(0, 1, 101)
     grown = {name: GrownReading(scorers[name], held_out) for name in names}
-    beside = {
-        name: [Companion(share, grown[name]) for share in shares] for name in names[:1]
-    }
+    beside = {name: standing_beside(shares, grown[name]) for name in names[:1]}
     weights = as_shares(dict(zip(names, believed, strict=True)))
     labels = np.full(101, UNLABELED, np.int8)
     trust = Trust(weights, {}, agreement=None, riskiness=0.0)

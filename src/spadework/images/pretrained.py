@@ -33,7 +33,7 @@ from spadework.images.spotting import Spotter
 from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import BlendedModel
-from spadework.learners.companions import Companion, blend_by_trust, join_all
+from spadework.learners.companions import SPOTS, Companion, blend_by_trust, join_all
 from spadework.learners.contract import GrownReading
 from spadework.learners.directions import ColumnScorer
 from spadework.learners.linear import deal_folds, fit_linear
@@ -180,10 +180,10 @@ class PretrainedLearner:
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
         grown = _learn_readings(seen, learnt, labels, targets, rng, self._wanted)
-        beside: dict[str, list[Companion]] = {}
+        beside: dict[str, dict[str, Companion]] = {}
         if seen.spots is not None:
             spots = GrownReading(ColumnScorer(seen.X.shape[1] - 1), seen.spots)
-            beside[LABELS] = [Companion(SPOT_SHARE, spots)]
+            beside[LABELS] = {SPOTS: Companion(SPOT_SHARE, spots)}
         joined = join_all(grown, beside, labels, scaler)
         called = np.zeros(len(labels), dtype=bool)
         if pseudo is not None:

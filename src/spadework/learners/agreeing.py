@@ -7,7 +7,7 @@ normal. Trees that learn from these see what sets apart the rows that several re
 find odd, each of which has whims of its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from spadework.core.trust import AGREED, AS_SUSPECT, Trust
 from spadework.core.weighing import find_evidence, share_of_agreed
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import blend_held_out, blend_readings
-from spadework.learners.companions import NEGLIGIBLE, Companion, side_by_side
+from spadework.learners.companions import NEGLIGIBLE, Beside, side_by_side
 from spadework.learners.contract import Floats, GrownReading, Scaler
 from spadework.learners.growing import Grower
 from spadework.learners.readings import read_targets
@@ -32,7 +32,7 @@ those that they rank highest, taken for anomalous at most."""
 def learn_agreed(
     trees: Grower,
     grown: Mapping[str, GrownReading],
-    beside: Mapping[str, Sequence[Companion]],
+    beside: Beside,
     trust: Trust,
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
@@ -70,7 +70,7 @@ def learn_agreed(
 
 def agree(
     grown: Mapping[str, GrownReading],
-    beside: Mapping[str, Sequence[Companion]],
+    beside: Beside,
     weights: Mapping[str, float],
     labels: NDArray[np.int8],
     judged: NDArray[np.intp],

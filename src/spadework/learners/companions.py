@@ -18,7 +18,7 @@ nearest of a few rows, and of a few labeled normals: these see that normal rows 
 several clusters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,6 +36,14 @@ from spadework.learners.directions import ScaledScorer
 from spadework.learners.lifting import lift_anomalies
 from spadework.learners.linear import deal_folds, fit_linear
 from spadework.learners.readings import Draws, Reading
+
+OWN = "own"
+LINEAR, BOOSTED, WHOLE, NEIGHBOURS = "linear", "boosted", "whole", "neighbours"
+SMALL, SPOTS = "small networks", "spots"
+"""Models of a reading: its own, and those that can stand beside it."""
+
+_IN_TURN = (BOOSTED, LINEAR, WHOLE, SMALL, NEIGHBOURS, SPOTS)
+"""Each takes its share of what those before it leave of the reading."""
 
 MOST = 0.5
 """Share of a model in its reading where trees draw next to nothing."""
@@ -67,11 +75,15 @@ class Companion(NamedTuple):
     grown: GrownReading
 
 
+Beside = Mapping[str, Mapping[str, Companion]]
+"""Models beside those of readings, by the names of the readings and their own."""
+
+
 class Part(NamedTuple):
-    """A model of a reading: its own at place 0, then those beside it."""
+    """A model of a reading."""
 
     reading: str
-    place: int
+    model: str
 
 
 def companion_share(reading: Reading) -> float:
@@ -235,41 +247,32 @@ def _wrong_orders(grown: GrownReading, labels: NDArray[np.int8]) -> float:
     return 1 - (auc(anomalies, others) or 0.0)
 
 
-def join(
-    reading: GrownReading,
-    beside: Sequence[Companion],
+def join_all(
+    grown: Mapping[str, GrownReading],
+    beside: Beside,
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
-) -> GrownReading:
-    """Let a reading and the models beside it, if any, speak as one.
+) -> dict[str, GrownReading]:
+    """Let every reading and the models beside it, if any, speak as one.
 
     Parameters
     ----------
     labels : ndarray of shape (n_judged,)
     """
-    if not beside:
-        return reading
-    every, weights = side_by_side({"": reading}, {"": beside}, {"": 1.0})
-    model = blend_readings(every, weights.values(), labels, scaler)
-    return GrownReading(model, model.blend([each.held_out for each in every]))
-
-
-def join_all(
-    grown: Mapping[str, GrownReading],
-    beside: Mapping[str, Sequence[Companion]],
-    labels: NDArray[np.int8],
-    scaler: Scaler | PrincipalScaler,
-) -> dict[str, GrownReading]:
-    """Let every reading speak with the models beside it; see `join`."""
-    return {
-        name: join(each, beside.get(name, ()), labels, scaler)
-        for name, each in grown.items()
-    }
+    joined = dict(grown)
+    for name, companions in beside.items():
+        if companions:
+            of_reading = {name: grown[name]}, {name: companions}, {name: 1.0}
+            every, weights = side_by_side(*of_reading)
+            model = blend_readings(every, weights.values(), labels, scaler)
+            held_out = model.blend([each.held_out for each in every])
+            joined[name] = GrownReading(model, held_out)
+    return joined
 
 
 def blend_by_trust(
     grown: Mapping[str, GrownReading],
-    beside: Mapping[str, Sequence[Companion]],
+    beside: Beside,
     trust: Trust,
     labels: NDArray[np.int8],
     scaler: Scaler | PrincipalScaler,
@@ -305,21 +308,23 @@ def blend_by_trust(
 
 def side_by_side(
     grown: Mapping[str, GrownReading],
-    beside: Mapping[str, Sequence[Companion]],
+    beside: Beside,
     weights: Mapping[str, float],
 ) -> tuple[list[GrownReading], dict[Part, float]]:
     """Set readings and the models beside them in one row, with the weight of each.
 
-    The first model beside a reading takes its share of the reading, the next one its
+    Of the models beside a reading, one takes its share of the reading, the next one its
     share of what that leaves. What weighs next to nothing is left out.
     """
-    every = {Part(name, 0): each for name, each in grown.items()}
-    shares = {Part(name, 0): weights[name] for name in grown}
+    every = {Part(name, OWN): each for name, each in grown.items()}
+    shares = {Part(name, OWN): weights[name] for name in grown}
     for name, companions in beside.items():
-        for place, (share, beside_it) in enumerate(companions, start=1):
-            every[Part(name, place)] = beside_it
-            shares[Part(name, place)] = share * shares[Part(name, 0)]
-            shares[Part(name, 0)] *= 1 - share
+        # Of unlabeled rows taken for normal, whole trees share with all other models.
+        in_turn = (WHOLE, *_IN_TURN) if name == AS_NORMAL else _IN_TURN
+        for model in sorted(companions, key=in_turn.index):
+            share, every[Part(name, model)] = companions[model]
+            shares[Part(name, model)] = share * shares[Part(name, OWN)]
+            shares[Part(name, OWN)] *= 1 - share
     counted = {part: share for part, share in shares.items() if share > NEGLIGIBLE}
     return [every[part] for part in counted], counted
 

@@ -39,7 +39,11 @@ from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.agreeing import learn_agreed
 from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
+    BOOSTED,
+    LINEAR,
+    NEIGHBOURS,
     NEIGHBOURS_SHARE,
+    WHOLE,
     Companion,
     blend_by_trust,
     boost_companion,
@@ -160,11 +164,11 @@ class ForestLearner(BaseEstimator):
         judged = judged_rows(labels, rng)
         trees = Grower(X, judged, rng, self.n_trees, self.max_depth, verbose)
         grown = trees.grow(readings)
-        beside: dict[str, list[Companion]] = {name: [] for name in grown}
+        beside: dict[str, dict[str, Companion]] = {name: {} for name in grown}
         if self.linear:
             linear = fit_companions(X, labels, readings, scaler, judged, rng)
             for name, companion in linear.items():
-                beside[name].append(companion)
+                beside[name][LINEAR] = companion
         oddness = None
         if fitted is not None:
             one_class = read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
@@ -173,14 +177,15 @@ class ForestLearner(BaseEstimator):
             if self.neighbours:
                 distances = read_neighbours(scaler, X, labels, judged, rng)
                 for name in filter(self._wants, distances):
-                    beside[name] = [Companion(NEIGHBOURS_SHARE, distances[name])]
+                    nearest = Companion(NEIGHBOURS_SHARE, distances[name])
+                    beside[name] = {NEIGHBOURS: nearest}
         joined = join_all(grown, beside, labels[judged], scaler)
         trust = self._weigh(joined, labels[judged], oddness)
         for name in (LABELS, AS_NORMAL):
             if self.boosted and trust.weights.get(name, 0.0) >= MUCH:
                 boosted = boost_companion(X, labels, readings[name], judged, rng)
                 if boosted:
-                    beside[name].insert(0, boosted)
+                    beside[name][BOOSTED] = boosted
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
             for name, reading in readings.items():
                 if trust.weights[name] < MUCH:
@@ -189,9 +194,7 @@ class ForestLearner(BaseEstimator):
                 share = share_of_whole(
                     name, reading, grown[name], whole, labels[judged], trust.riskiness
                 )
-                # Of unlabeled rows taken for normal, they share with all other models.
-                place = 0 if name == AS_NORMAL else len(beside[name])
-                beside[name].insert(place, Companion(share, whole))
+                beside[name][WHOLE] = Companion(share, whole)
         if self._may_agree(labels, readings):
             agreed, trust = learn_agreed(
                 trees, grown, beside, trust, labels, scaler, **self._limits()

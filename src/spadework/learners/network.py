@@ -24,8 +24,11 @@ from spadework.lazy import LazyModule
 from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
     LEAST,
+    LINEAR,
     MOST,
+    NEIGHBOURS,
     NEIGHBOURS_SHARE,
+    SMALL,
     Companion,
     blend_by_trust,
     fewness,
@@ -160,16 +163,16 @@ class NetworkLearner(BaseEstimator):
                 grown[name] = learn_reading(scaled, scaler, reading, judged, rng)
                 advance(f"unlabeled rows read by {name}")
         linear = fit_companions(X, labels, readings, scaler, judged, rng)
-        beside = {name: [companion] for name, companion in linear.items()}
+        beside = {name: {LINEAR: companion} for name, companion in linear.items()}
         if small := grown.pop(PSEUDO, None):
             companion = Companion(small_share(len(X)), small)
-            beside.setdefault(PSEUDO, []).append(companion)
+            beside.setdefault(PSEUDO, {})[SMALL] = companion
         grown[PSEUDO] = GrownReading(
             learnt.model, learnt.train_scores[judged], labels[judged] != UNLABELED
         )
         grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
         for name, nearest in read_neighbours(scaler, X, labels, judged, rng).items():
-            beside[name] = [Companion(NEIGHBOURS_SHARE, nearest)]
+            beside[name] = {NEIGHBOURS: Companion(NEIGHBOURS_SHARE, nearest)}
         joined = join_all(grown, beside, labels[judged], scaler)
         trust = judge_readings(joined, labels[judged], grown[ONE_CLASS].held_out)
         scores = np.full(len(X), np.nan)
