@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
-from sklearn.preprocessing import QuantileTransformer, RobustScaler, StandardScaler
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 import spadework_research
 from spadework import scenarios
@@ -87,12 +87,14 @@ def scale(
     """Scale training and test rows by what the training rows show.
 
     "clipped" is min-max scaling of columns cut at `FAR` interquartile ranges from the
-    median; "quantile" gives every value its rank.
+    median, if they have one; "quantile" gives every value its rank.
     """
     X, X_test = X.astype(np.float64), X_test.astype(np.float64)
     if scaling == "clipped":
-        near = RobustScaler().fit(X)
-        X, X_test = (np.clip(near.transform(each), -FAR, FAR) for each in (X, X_test))
+        quarter, middle, rest = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
+        reach = np.where(rest > quarter, FAR * (rest - quarter), np.inf)
+        low, high = middle - reach, middle + reach
+        X, X_test = np.clip(X, low, high), np.clip(X_test, low, high)
         return scale(X, X_test, "minmax")
     if scaling == "minmax" or scaling == "asinh":
         scaler: Any = fit_scaler(X, scaling, np.random.default_rng(0))
