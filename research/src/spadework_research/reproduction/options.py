@@ -21,7 +21,7 @@ Setting = dict[str, Any]
 
 READINGS: dict[str, tuple[Any, ...]] = {
     # Rows.
-    "scaling": ("minmax", "clipped", "standard", "asinh", "quantile"),
+    "scaling": ("minmax", "clipped", "percentiles", "standard", "asinh", "quantile"),
     # Networks: layers of (encoder, predictor, decoder).
     "layers": ((2, 2, 2), (1, 1, 1), (2, 1, 1), (1, 2, 1)),
     "activation": ("relu", "tanh"),

@@ -79,32 +79,35 @@ def _split(labels: Tensor, n_members: int, generator: torch.Generator) -> Tensor
     """Deal the unlabeled rows into parts; -1 for rows of none, (n_networks, n_rows)."""
     random = torch.rand(labels.shape, generator=generator)
     random[labels != UNLABELED] = 2.0
-    position = random.argsort(dim=1).argsort(dim=1)
-    return torch.where(labels == UNLABELED, position % n_members, -1)
+    part = torch.arange(labels.shape[1]).expand(labels.shape) % n_members
+    dealt = torch.empty_like(part).scatter_(1, random.argsort(dim=1), part)
+    return torch.where(labels == UNLABELED, dealt, -1)
 
 
 def _gaussian_scores(codes: Tensor, weights: Tensor, setting: Setting) -> Tensor:
     """Negative log-likelihood of all rows, (n_networks, n_members, n_rows)."""
     counts = weights.sum(dim=2)
     means = weights @ codes / counts[..., None]  # (M, K, h)
-    scores = []
     eye = torch.eye(codes.shape[2], dtype=codes.dtype)
+    inverses, log_norms = [], []
     for k in range(weights.shape[1]):
         centred = codes - means[:, k, None]
-        covariance = (centred * weights[:, k, :, None]).transpose(1, 2) @ centred
+        covariance = (centred * weights[:, k, :, None]).mT @ centred
         covariance = covariance / counts[:, k, None, None]
         if setting["covariance"] == "diagonal":
             covariance = covariance * eye
         scale = covariance.diagonal(dim1=1, dim2=2).amax(dim=1)
         floor = torch.clamp(1e-13 * scale, min=setting["floor"])
         factor = torch.linalg.cholesky(covariance + floor[:, None, None] * eye)
-        inverse = torch.linalg.solve_triangular(
-            factor, eye.expand_as(factor), upper=False
+        inverses.append(
+            torch.linalg.solve_triangular(factor, eye.expand_as(factor), upper=False).mT
         )
-        white = centred @ inverse.transpose(1, 2)
-        log_norm = factor.diagonal(dim1=1, dim2=2).log().sum(dim=1)
-        scores.append(0.5 * white.square().sum(dim=2) + log_norm[:, None])
-    return torch.stack(scores, dim=1)
+        log_norms.append(factor.diagonal(dim1=1, dim2=2).log().sum(dim=1))
+    whitening = torch.stack(inverses, dim=1)  # (M, K, h, h)
+    origin = means[:, :, None] @ whitening
+    white = [codes @ whitening[:, k] - origin[:, k] for k in range(weights.shape[1])]
+    squares = torch.stack([each.square_().sum(dim=2) for each in white], dim=1)
+    return 0.5 * squares + torch.stack(log_norms, dim=1)[..., None]
 
 
 def _rescale(scores: Tensor, labels: Tensor, scale: str) -> Tensor:

@@ -1,6 +1,6 @@
 """Run settings on the paper's cells, and choose further ones by what came out.
 
-One line of JSON is written for each setting, table, scenario and seed. What is there
+One line of JSON is written for each setting, table and scenario. What is there
 already is not run again, so that a study can be stopped at any time and taken up again.
 
     python -m spadework_research.reproduction.study --settings FILE --out FOLDER
@@ -45,7 +45,8 @@ NEAR = 0.02
 
 SCENARIOS = ("new_types", "pu", "easiness", "high_risk/0.015")
 ABLATED = ("new_types", "easiness")
-RESULTS = "tries.jsonl"
+RESULTS = "reproduction.jsonl"
+BY_SEED = ("seed", "auc", "epochs", "pseudo")
 
 
 class Task(NamedTuple):
@@ -72,7 +73,6 @@ def run_task(task: Task) -> list[dict[str, Any]]:
     from spadework_research.reproduction.training import as_tensors, fit_all
 
     torch.set_num_threads(1)
-    start = time.perf_counter()
     setting = complete(task.setting)
     drawn = [(s, seed) for s in task.scenarios for seed in task.seeds]
     trials = [make_trial(task.table, s, seed) for s, seed in drawn]
@@ -83,7 +83,6 @@ def run_task(task: Task) -> list[dict[str, Any]]:
         np.stack([test for _, test in scaled]),
     )
     fitted = fit_all(X, labels, X_test, setting, [seed for _, seed in drawn])
-    seconds = (time.perf_counter() - start) / len(drawn)
     return [
         {
             "setting": reduce(setting),
@@ -93,7 +92,6 @@ def run_task(task: Task) -> list[dict[str, Any]]:
             "auc": measure(one.scores, trial.kind_test, trial.given),
             "epochs": one.epochs,
             "pseudo": one.pseudo,
-            "seconds": round(seconds, 2),
         }
         for (scenario, seed), trial, one in zip(drawn, trials, fitted, strict=True)
     ]
@@ -272,10 +270,9 @@ def run_study(study: Study | Listed, out: Path, *, workers: int, minutes: float)
                 if each.exception():
                     print("failed:", repr(each.exception()), flush=True)
                     continue
-                for line in each.result():
-                    study.lines.append(line)
-                    file.write(json.dumps(line) + "\n")
-                    n_lines += 1
+                study.lines += each.result()
+                n_lines += len(each.result())
+                file.write(pack(each.result()))
                 file.flush()
     processes = list((pool._processes or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
@@ -284,15 +281,28 @@ def run_study(study: Study | Listed, out: Path, *, workers: int, minutes: float)
     return n_lines
 
 
+def pack(lines: Sequence[dict[str, Any]]) -> str:
+    """Write results, with the seeds of a setting, table and scenario on one line."""
+    packed: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        shared = {key: line[key] for key in ("setting", "table", "scenario")}
+        row = packed.setdefault(json.dumps(shared), shared | {key: [] for key in BY_SEED})
+        for key in BY_SEED:
+            row[key].append(line[key])
+    return "".join(json.dumps(row) + "\n" for row in packed.values())
+
+
 def read_lines(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Read results; a line that was cut off is left out."""
+    """Read results, one for each seed; a line that was cut off is left out."""
     lines = []
     for path in paths:
         for text in path.read_text().splitlines():
             try:
-                lines.append(json.loads(text))
+                row = json.loads(text)
             except json.JSONDecodeError:
                 continue
+            each = zip(*(row[key] for key in BY_SEED), strict=True)
+            lines += [row | dict(zip(BY_SEED, values, strict=True)) for values in each]
     return lines
 
 

@@ -1,6 +1,6 @@
 """Algorithm 1 under a setting, for many trials of one shape at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +12,16 @@ from torch.nn import functional
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework_research.reproduction.networks import (
     Networks,
+    Pass,
     code_moments,
-    decode,
     encode,
+    end_encoder,
+    end_encoder_back,
     new_networks,
     predict,
+    run,
+    run_back,
+    to_code,
 )
 from spadework_research.reproduction.optimisers import Optimiser
 from spadework_research.reproduction.options import Setting
@@ -42,13 +47,21 @@ class Fitted(NamedTuple):
     pseudo: tuple[int, int]
 
 
-class _Batch(NamedTuple):
-    """Rows of one step and how much each counts in each loss, (n_networks, n_rows)."""
+class _Steps(NamedTuple):
+    """Rows of all steps of an epoch, and how much each counts in each loss.
+
+    Attributes
+    ----------
+    rows : Tensor of shape (n_networks, n_steps, n_rows)
+    target : Tensor, the same shape
+        0 or 1, and anything where no loss asks for it.
+    on_labels, on_unlabeled : Tensor, the same shape
+    """
 
     rows: Tensor
+    target: Tensor
     on_labels: Tensor
     on_unlabeled: Tensor
-    on_input: Tensor
 
 
 class _Best:
@@ -57,26 +70,24 @@ class _Best:
     def __init__(self, n_networks: int) -> None:
         self.loss = torch.full((n_networks,), torch.inf)
         self.waited = torch.zeros(n_networks, dtype=torch.long)
-        self.parameters: list[Tensor] = []
+        self.values: Tensor | None = None
 
-    def after(self, loss: Tensor, least: float, parameters: list[Tensor] | None) -> None:
+    def after(self, loss: Tensor, least: float, values: Tensor | None) -> None:
         """Take the losses of an epoch, (n_networks,)."""
         better = loss < self.loss - least
         self.loss = torch.where(better, loss, self.loss)
         self.waited = torch.where(better, 0, self.waited + 1)
-        if parameters is None:
-            return
-        if not self.parameters:
-            self.parameters = [each.detach().clone() for each in parameters]
-        for kept, each in zip(self.parameters, parameters, strict=True):
-            kept[better] = each.detach()[better]
+        if values is not None:
+            kept = values if self.values is None else self.values
+            self.values = torch.where(better[:, None], values, kept)
 
     def keep(self, chosen: Tensor) -> None:
         """Keep the state of some networks."""
         self.loss, self.waited = self.loss[chosen], self.waited[chosen]
-        self.parameters = [each[chosen] for each in self.parameters]
+        self.values = None if self.values is None else self.values[chosen]
 
 
+@torch.no_grad()
 def fit_all(
     X: Tensor, labels: Tensor, X_test: Tensor, setting: Setting, seeds: Sequence[int]
 ) -> list[Fitted]:
@@ -110,8 +121,7 @@ class _Training:
         self.generator = torch.Generator().manual_seed(min(seeds))
         torch.manual_seed(min(seeds))
         self.networks = new_networks(X.shape[2], setting, generators)
-        self._ask_gradients()
-        self.optimiser = Optimiser(self.networks.parameters, setting)
+        self.optimiser = Optimiser(self.networks.values, setting)
         self.best = _Best(len(X))
         self.place = torch.arange(len(X))
         self.targets = labels.clone()
@@ -125,13 +135,12 @@ class _Training:
         settled = setting["warmup"]
         for epoch in range(setting["max_epochs"]):
             if epoch >= settled and setting["alpha"]:
-                with torch.no_grad():
-                    code = self._encode(self.X)
+                code = encode(self.networks, self.X, setting)
                 self.targets = pseudo_label(code, self.labels, setting, self.generator)
             losses = self._epoch(supervised=True)
             seen = losses[0] if setting["patience_on"] == "total" else losses[1]
             if epoch >= settled:
-                kept = self.networks.parameters if setting["keep"] == "best" else None
+                kept = self.networks.values if setting["keep"] == "best" else None
                 self.best.after(seen, setting["min_delta"], kept)
             over = ~torch.isfinite(seen)
             if setting["patience_on"] != "never":
@@ -146,14 +155,11 @@ class _Training:
 
     def _end(self, over: Tensor, epochs: int) -> None:
         """Score the test rows with networks that have ended, and let them go."""
-        parameters = self.networks.parameters
-        if self.best.parameters:
-            parameters = self.best.parameters
-        ended = self.networks.replace([each.detach()[over] for each in parameters])
-        with torch.no_grad():
-            moments = code_moments(_plain_code(ended, self.X[over], self.setting))
-            code = encode(ended, self.X_test[over], self.setting, moments=moments)
-            scores = predict(ended, code, self.setting).numpy()
+        values = self.networks.values if self.best.values is None else self.best.values
+        ended = self.networks.replace(values[over])
+        before = encode(ended, self.X[over], self.setting | {"last": "linear"})
+        code = encode(ended, self.X_test[over], self.setting, code_moments(before))
+        scores = predict(ended, code, self.setting).numpy()
         for row, place in enumerate(self.place[over].tolist()):
             found = self.targets[over][row][self.labels[over][row] == UNLABELED]
             pseudo = tuple(int((found == kind).sum()) for kind in (NORMAL, ANOMALY))
@@ -165,63 +171,82 @@ class _Training:
             self.X_test[left],
         )
         self.targets, self.place = self.targets[left], self.place[left]
-        kept = [each.detach()[left] for each in self.networks.parameters]
-        self.networks = self.networks.replace(kept)
-        self._ask_gradients()
-        self.optimiser.keep(left)
+        self.networks = self.networks.replace(self.networks.values[left])
+        self.optimiser.keep(left, self.networks.values)
         self.best.keep(left)
-
-    def _ask_gradients(self) -> None:
-        for each in self.networks.parameters:
-            each.requires_grad_()
-
-    def _encode(self, x: Tensor) -> Tensor:
-        return encode(self.networks, x, self.setting)
 
     def _epoch(self, *, supervised: bool) -> tuple[Tensor, Tensor]:
         """Update all networks with one pass; mean losses, total and on labels."""
-        totals = torch.zeros(2, len(self.X))
-        n_steps = 0
-        for batch in _batches(self.labels, self.targets, self.setting, self.generator):
-            each = torch.arange(len(self.X))[:, None]
-            x, target = self.X[each, batch.rows], self.targets[each, batch.rows]
-            labels, pseudo, rebuilt = self._losses(x, target, batch)
-            setting = self.setting
-            loss = setting["beta"] * rebuilt
-            if supervised:
-                loss = loss + labels + setting["alpha"] * pseudo  # eq. 5
-            self.optimiser.step(loss.sum(), self.networks.parameters)
-            totals += torch.stack([loss, labels]).detach()
-            n_steps += 1
-        return totals[0] / n_steps, totals[1] / n_steps
-
-    def _losses(
-        self, x: Tensor, target: Tensor, batch: _Batch
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the three losses of eq. 5 of every network, (n_networks,) each."""
         setting, networks = self.setting, self.networks
-        dropout = setting["dropout"]
-        code = encode(networks, x, setting, dropout=dropout)
-        logit = predict(networks, code, setting, dropout)
+        steps = _steps(self.labels, self.targets, setting, self.generator)
+        weight = (steps.on_labels + setting["alpha"] * steps.on_unlabeled) * supervised
+        gradients = networks.replace(torch.zeros_like(networks.values))
+        first = torch.arange(len(self.X))[:, None] * self.X.shape[1]
+        logits, rebuilt = torch.zeros_like(weight), torch.zeros(len(self.X))
+        for step in range(steps.rows.shape[1]):
+            chosen = (steps.rows[:, step] + first).flatten()
+            x = self.X.flatten(0, 1)[chosen].view(len(self.X), -1, self.X.shape[2])
+            gradients.values.zero_()
+            logits[:, step], loss = self._gradients(
+                x, steps.target[:, step], weight[:, step], gradients
+            )
+            rebuilt += loss
+            self.optimiser.step(gradients.values)
         entropy = functional.binary_cross_entropy_with_logits(
-            logit, target.clamp(min=0).to(logit.dtype), reduction="none"
+            logits, steps.target, reduction="none"
         )
-        labels = (entropy * batch.on_labels).sum(dim=1)
-        pseudo = (entropy * batch.on_unlabeled).sum(dim=1)
-        if not setting["beta"]:
-            return labels, pseudo, torch.zeros_like(labels)
-        if setting["corruption"] != "none":
-            code = encode(networks, _corrupt(x, setting), setting, dropout=dropout)
-        squares = (decode(networks, code, setting) - x) ** 2
-        per_row = (
-            squares.sum(-1) if setting["reconstruction"] == "sum" else squares.mean(-1)
-        )
-        return labels, pseudo, (per_row * batch.on_input).sum(dim=1)
+        n_steps = steps.rows.shape[1]
+        on_labels = (entropy * steps.on_labels).sum(dim=(1, 2)) / n_steps
+        total = (entropy * weight).sum(dim=(1, 2)) + setting["beta"] * rebuilt
+        return total / n_steps, on_labels
 
+    def _gradients(
+        self, x: Tensor, target: Tensor, weight: Tensor, into: Networks
+    ) -> tuple[Tensor, Tensor]:
+        """Add the gradient of eq. 5; return logits, and losses of reconstruction.
 
-def _plain_code(networks: Networks, x: Tensor, setting: Setting) -> Tensor:
-    """Codes before batch normalisation."""
-    return encode(networks, x, setting | {"last": "linear"})
+        Parameters
+        ----------
+        x : Tensor of shape (n_networks, n_rows, n_features)
+        target, weight : Tensor of shape (n_networks, n_rows)
+            Of the cross-entropy of each row.
+        """
+        setting, networks, dropout = self.setting, self.networks, self.setting["dropout"]
+        done = run(networks.encoder, x, setting, dropout)
+        code = end_encoder(done.out, setting)
+        predicted = run(networks.predictor, code, setting, dropout)
+        logit = predicted.out.squeeze(-1)
+        slope = ((logit.sigmoid() - target) * weight)[..., None]
+        slope = run_back(networks.predictor, predicted, slope, into.predictor)
+        slope = to_code(slope, networks.predictor)
+        loss = torch.zeros(len(x))
+        if setting["beta"]:
+            seen, read = done, code
+            if setting["corruption"] != "none":
+                self._encoder_back(done, code, slope, into)
+                seen = run(networks.encoder, _corrupt(x, setting), setting, dropout)
+                read, slope = end_encoder(seen.out, setting), torch.zeros_like(slope)
+            rebuilt = run(networks.decoder, read, setting)
+            off = rebuilt.out - x
+            n_values = x.shape[1] * (
+                x.shape[2] if setting["reconstruction"] == "mean" else 1
+            )
+            loss = off.square().sum(dim=(1, 2)) / n_values
+            back = run_back(
+                networks.decoder,
+                rebuilt,
+                off * (2 * setting["beta"] / n_values),
+                into.decoder,
+            )
+            done, code, slope = seen, read, slope + to_code(back, networks.decoder)
+        self._encoder_back(done, code, slope, into)
+        return logit, loss
+
+    def _encoder_back(
+        self, done: Pass, code: Tensor, slope: Tensor, into: Networks
+    ) -> None:
+        slope = end_encoder_back(slope, done.out, code, self.setting["last"])
+        run_back(self.networks.encoder, done, slope, into.encoder)
 
 
 def _corrupt(x: Tensor, setting: Setting) -> Tensor:
@@ -232,33 +257,31 @@ def _corrupt(x: Tensor, setting: Setting) -> Tensor:
     return torch.where(torch.rand_like(x) < CORRUPTED, x.gather(1, other), x)
 
 
-def _batches(
+def _steps(
     labels: Tensor, targets: Tensor, setting: Setting, generator: torch.Generator
-) -> Iterator[_Batch]:
+) -> _Steps:
     """One pass over the rows in steps, or so many steps as the setting says."""
     n_rows = labels.shape[1]
     size = n_rows if setting["batch"] == "all" else min(setting["batch"], n_rows)
     n_steps = -(-n_rows // size) if setting["epoch"] == "rows" else setting["epoch"]
     draw = setting["draw"]
     if draw.startswith("mixed"):
-        rows = _shuffled(
-            torch.ones_like(labels, dtype=torch.bool), n_steps * size, generator
-        )
-        n_labeled = 0
+        every = torch.ones_like(labels, dtype=torch.bool)
+        rows = _shuffled(every, n_steps * size, generator).unflatten(1, (n_steps, size))
     else:
-        unlabeled = _shuffled(labels == UNLABELED, n_steps * size, generator)
         most = int((labels != UNLABELED).sum(dim=1).max())
         n_labeled = most if draw == "all_labels" else min(size, most)
-        labeled = _shuffled(labels != UNLABELED, n_steps * n_labeled, generator)
         rows = torch.cat(
             [
-                labeled.view(len(labels), n_steps, n_labeled),
-                unlabeled.view(len(labels), n_steps, size),
+                _shuffled(chosen, n_steps * n, generator).unflatten(1, (n_steps, n))
+                for chosen, n in (
+                    (labels == UNLABELED, size),
+                    (labels != UNLABELED, n_labeled),
+                )
             ],
             dim=2,
-        ).flatten(1)
-    for chosen in rows.split(n_labeled + size, dim=1):
-        yield _weigh(chosen, labels, targets, setting)
+        )
+    return _weigh(rows, labels, targets, setting)
 
 
 def _shuffled(chosen: Tensor, n_drawn: int, generator: torch.Generator) -> Tensor:
@@ -269,31 +292,31 @@ def _shuffled(chosen: Tensor, n_drawn: int, generator: torch.Generator) -> Tenso
     return random.argsort(dim=1).gather(1, turn)
 
 
-def _weigh(rows: Tensor, labels: Tensor, targets: Tensor, setting: Setting) -> _Batch:
-    """Say how much each row of a batch counts in each loss."""
-    label, target = labels.gather(1, rows), targets.gather(1, rows)
+def _weigh(rows: Tensor, labels: Tensor, targets: Tensor, setting: Setting) -> _Steps:
+    """Say how much each row of a step counts in each loss."""
+    flat = rows.flatten(1)
+    label, target = (of.gather(1, flat).view(rows.shape) for of in (labels, targets))
     labeled = label != UNLABELED
     known = ~labeled & (target != UNLABELED)
     weight = setting["class_weight"]
     on_labels = _balanced(labeled, target) if weight != "none" else labeled.float()
     on_unlabeled = _balanced(known, target) if weight == "both" else known.float()
-    n_labeled, n_unlabeled = (
-        kind.sum(dim=1, keepdim=True).clamp(min=1) for kind in (labeled, ~labeled)
+    n_labeled, n_unlabeled, n_known = (
+        kind.sum(dim=2, keepdim=True).clamp(min=1) for kind in (labeled, ~labeled, known)
     )
-    n_known = known.sum(dim=1, keepdim=True).clamp(min=1)
     if setting["draw"] == "mixed_rows":
-        n_labeled = n_unlabeled = rows.shape[1]
+        n_labeled = n_unlabeled = rows.shape[2]
     below = n_known if setting["pseudo_mean"] == "known" else n_unlabeled
-    on_input = torch.full(rows.shape, 1 / rows.shape[1])
-    return _Batch(rows, on_labels / n_labeled, on_unlabeled / below, on_input)
+    goal = target.clamp(min=0).float()
+    return _Steps(rows, goal, on_labels / n_labeled, on_unlabeled / below)
 
 
 def _balanced(chosen: Tensor, target: Tensor) -> Tensor:
     """Let both classes of the chosen rows weigh the same, and as much as before."""
     weight = chosen.float()
-    n_rows = weight.sum(dim=1, keepdim=True)
+    n_rows = weight.sum(dim=2, keepdim=True)
     kinds = [chosen & (target == kind) for kind in (NORMAL, ANOMALY)]
-    counts = [kind.sum(dim=1, keepdim=True) for kind in kinds]
+    counts = [kind.sum(dim=2, keepdim=True) for kind in kinds]
     both = (counts[0] > 0) & (counts[1] > 0)
     for kind, count in zip(kinds, counts, strict=True):
         share = n_rows / (2 * count.clamp(min=1))

@@ -51,6 +51,7 @@ class Aucs(NamedTuple):
     missed: float
 
 
+@cache
 def make_trial(table: TableName, scenario: str, seed: int) -> scenarios.Trial:
     """Draw a trial of the paper's protocol."""
     make = SCENARIOS[scenario]
@@ -87,13 +88,12 @@ def scale(
     """Scale training and test rows by what the training rows show.
 
     "clipped" is min-max scaling of columns cut at `FAR` interquartile ranges from the
-    median, if they have one; "quantile" gives every value its rank.
+    median, if they have one; "percentiles" of columns cut at the first and the last
+    percentile, if they differ; "quantile" gives every value its rank.
     """
     X, X_test = X.astype(np.float64), X_test.astype(np.float64)
-    if scaling == "clipped":
-        quarter, middle, rest = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
-        reach = np.where(rest > quarter, FAR * (rest - quarter), np.inf)
-        low, high = middle - reach, middle + reach
+    if scaling in ("clipped", "percentiles"):
+        low, high = _limits(X, scaling)
         X, X_test = np.clip(X, low, high), np.clip(X_test, low, high)
         return scale(X, X_test, "minmax")
     if scaling == "minmax" or scaling == "asinh":
@@ -106,6 +106,20 @@ def scale(
         scaler.transform(X).astype(np.float32),
         scaler.transform(X_test).astype(np.float32),
     )
+
+
+def _limits(
+    X: NDArray[np.float64], scaling: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where columns are cut."""
+    if scaling == "percentiles":
+        low, high = np.quantile(X, (0.01, 0.99), axis=0)
+        middle, reach = (low + high) / 2, (high - low) / 2
+    else:
+        low, middle, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
+        reach = FAR * (high - low)
+    reach = np.where(high > low, reach, np.inf)
+    return middle - reach, middle + reach
 
 
 def measure(
