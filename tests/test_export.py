@@ -18,12 +18,11 @@ from sklearn.linear_model import LogisticRegression
 
 from mismatch import N_FEATURES, in_setting, mismatch_data
 from spadework import SPADE, ForestLearner, NetworkLearner, __version__, export
-from spadework.core.curves import Curve
 from spadework.core.trees import FlatForest
 from spadework.errors import ExportError, InputError
 from spadework.export import export_onnx
 from spadework.export.graph import Graph
-from spadework.export.parts import add_interpolation
+from spadework.export.parts import Curve, add_interpolation
 
 X, Y, TRUTH = mismatch_data(160, seed=0)
 FRESH = mismatch_data(150, seed=1)[0]

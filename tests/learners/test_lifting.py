@@ -122,7 +122,7 @@ def test_levels_rise_wherever_scores_do(pairs, scores):
     levels = match_levels(one, other, np.array([-12.0, 12.0]))
     ordered = np.sort(np.array(scores, dtype=float))
     apart = np.diff(ordered) > 1e-6
-    assert (np.diff(levels.curve(ordered))[apart] > 0).all()
+    assert (np.diff(levels.of(ordered))[apart] > 0).all()
 
 
 @pytest.mark.parametrize(

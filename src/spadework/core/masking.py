@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.curves import Cuts
 from spadework.core.masks import (
     CHUNK_BITS,
     CHUNK_BYTES,
@@ -91,7 +90,7 @@ class _Bins(NamedTuple):
     Attributes
     ----------
     columns : list of int
-    cuts : list of Cuts
+    cuts : list of ndarray of shape (n_cuts,)
     column : ndarray of shape (n_nodes,)
         Position of a node's column among these.
     first_right : ndarray of shape (n_nodes,)
@@ -99,14 +98,14 @@ class _Bins(NamedTuple):
     """
 
     columns: list[int]
-    cuts: list[Cuts]
+    cuts: list[NDArray[np.float32]]
     column: Integers
     first_right: Integers
 
     @property
     def n_bins(self) -> Integers:
         """Bins of each column: one more than cuts."""
-        return np.array([len(cuts.numbers) + 1 for cuts in self.cuts], dtype=np.intp)
+        return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.intp)
 
 
 class _Paths(NamedTuple):
@@ -155,12 +154,12 @@ def _bin_columns(forest: FlatForest) -> _Bins:
     """Collect the thresholds of every column that is tested."""
     inner = forest.left != np.arange(len(forest.left))
     columns = np.unique(forest.feature[inner])
-    cuts: list[Cuts] = []
+    cuts: list[NDArray[np.float32]] = []
     first_right = np.zeros(len(inner), dtype=np.intp)
     for column in columns:
         nodes = inner & (forest.feature == column)
         numbers, place = np.unique(forest.threshold[nodes], return_inverse=True)
-        cuts.append(Cuts(numbers))
+        cuts.append(numbers)
         first_right[nodes] = 1 + place
     places = np.searchsorted(columns, forest.feature)
     return _Bins(columns.tolist(), cuts, places, first_right)

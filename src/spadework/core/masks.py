@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.core.cores import map_blocks
-from spadework.core.curves import Cuts
 from spadework.core.trees import refuse_other_width
 
 Integers = NDArray[np.intp]
@@ -61,8 +60,8 @@ class LeafMasks:
     n_features : int
     columns : list of int
         Columns of X that are tested.
-    cuts : list of Cuts
-        Of each of these.
+    cuts : list of ndarray of shape (n_cuts,)
+        Thresholds of each of these, rising.
     n_trees : list of int
         Of each forest.
     chunks : list of list of Chunk
@@ -71,7 +70,7 @@ class LeafMasks:
 
     n_features: int
     columns: list[int]
-    cuts: list[Cuts]
+    cuts: list[NDArray[np.float32]]
     n_trees: list[int]
     chunks: list[list[Chunk]]
 
@@ -88,7 +87,7 @@ class LeafMasks:
     def _score_block(self, X: NDArray[np.floating]) -> Floats:
         """Score rows that the processor's cache has room for, (n_forests, n_rows)."""
         bins = [
-            cuts.count(np.ascontiguousarray(X[:, column], dtype=np.float32))
+            np.searchsorted(cuts, X[:, column].astype(np.float32))
             for column, cuts in zip(self.columns, self.cuts, strict=True)
         ]
         work = np.empty((2, len(X), CHUNK_WORDS), dtype=np.uint64)

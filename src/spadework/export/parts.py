@@ -3,10 +3,11 @@
 All names stand for double tensors of shape (batch, columns), unless said otherwise.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.curves import Curve
 from spadework.core.gaussian import GaussianEnsemble, whiten
 from spadework.core.neighbours import SAME, NearestNeighbours, linear_form
 from spadework.core.pseudo_labels import Members, whole_unit
@@ -30,6 +31,24 @@ from spadework.learners.network import NetworkModel
 from spadework.learners.oddness import Oddness
 from spadework.learners.one_class import IsolationForestMembers, SVMMembers
 from spadework.learners.perceptrons import Perceptrons
+
+
+class Curve(NamedTuple):
+    """Points of ``np.interp``, each (n_points,), with x rising strictly."""
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+    def lines(self) -> NDArray[np.float64]:
+        """Origin, slope and height of all lines, (3, n_points + 1).
+
+        The outer ones are level, and so is one between points too close for a slope.
+        """
+        with np.errstate(over="ignore"):
+            slope = np.diff(self.y) / np.diff(self.x)
+        slope = np.pad(np.where(np.isfinite(slope), slope, 0.0), 1)
+        origin, height = (np.append(each[:1], each) for each in self)
+        return np.stack([origin, slope, height])
 
 
 def add_detector(graph: Graph, detector: SPADE, rows: str) -> str:
@@ -78,14 +97,16 @@ def add_answers(graph: Graph, scores: str, threshold: float) -> None:
 def add_blend(graph: Graph, model: BlendedModel, cells: str) -> str:
     """Blend the readings: the weighted mean of log-odds of ranks, (batch, 1)."""
     scores = [_add_scorer(graph, reading.scorer, cells) for reading in model.readings]
-    curves = [reading.curve for reading in model.readings]
+    curves = [Curve(reading.knots, reading.log_odds) for reading in model.readings]
     ranks = add_interpolation(graph, graph.add("Concat", *scores, axis=1), curves)
     weights = np.array([[reading.weight] for reading in model.readings])
     # Not divided by behind the product: ONNX Runtime would join the two in float32.
     mean = graph.add("MatMul", ranks, weights / weights.sum())
     if model.levels is None:
         return mean
-    return add_interpolation(graph, mean, [model.levels.curve])
+    return add_interpolation(
+        graph, mean, [Curve(model.levels.knots, model.levels.levels)]
+    )
 
 
 def _add_scorer(graph: Graph, scorer: Scorer, cells: str) -> str:
@@ -277,7 +298,7 @@ def add_interpolation(graph: Graph, cells: str, curves: list[Curve]) -> str:
     places = graph.add("Cast", places, to=INT64)
     origin, slope, level = (
         graph.add("Gather", table, places)
-        for table in np.hstack([curve.lines for curve in curves])
+        for table in np.hstack([curve.lines() for curve in curves])
     )
     rise = graph.add("Mul", slope, graph.add("Sub", cells, origin))
     return graph.add("Add", rise, level)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from spadework.core.copies import CopiedByFields
-from spadework.core.curves import Curve
 from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.masks import LeafMasks
 from spadework.core.scaling import PrincipalScaler, same_scaling
@@ -35,7 +34,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class ReadingModel(CopiedByFields):
+class ReadingModel:
     """What scores rows by a reading, and a map from scores to ranks.
 
     Attributes
@@ -63,16 +62,11 @@ class ReadingModel(CopiedByFields):
 
     def rank(self, scores: Floats) -> Floats:
         """Log-odds of the rank of scores, (n_samples,)."""
-        return self.curve(scores)
-
-    @cached_property
-    def curve(self) -> Curve:
-        """From scores to the log-odds of their rank."""
-        return Curve(self.knots, self.log_odds)
+        return np.interp(scores, self.knots, self.log_odds)
 
 
 @dataclass(frozen=True)
-class Levels(CopiedByFields):
+class Levels:
     """A map from scores to the levels that they are brought to.
 
     Attributes
@@ -88,10 +82,9 @@ class Levels(CopiedByFields):
         if self.knots.shape != self.levels.shape or not len(self.knots) or not rising:
             raise InputError("levels need knots that rise, as many as there are levels")
 
-    @cached_property
-    def curve(self) -> Curve:
-        """From scores to their levels."""
-        return Curve(self.knots, self.levels)
+    def of(self, scores: Floats) -> Floats:
+        """Levels of scores, (n_samples,)."""
+        return np.interp(scores, self.knots, self.levels)
 
 
 @dataclass(frozen=True)
@@ -163,7 +156,7 @@ class BlendedModel(CopiedByFields):
         ]
         # One after the other, so that a row scores the same alone and among others.
         mean = reduce(np.add, ranks) / sum(reading.weight for reading in self.readings)
-        return mean if self.levels is None else self.levels.curve(mean)
+        return mean if self.levels is None else self.levels.of(mean)
 
     def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Scaled features."""

@@ -81,7 +81,7 @@ def lift_reading(
     anomalies, others = (snap(each, reading.knots, grain) for each in (anomalies, others))
     knots = np.union1d(reading.knots, _further_knots(anomalies, others, grain))
     ratio = likelihood_ratio(anomalies, others, knots)
-    log_odds = reading.curve(knots) + lift * np.maximum(ratio, 0)
+    log_odds = reading.rank(knots) + lift * np.maximum(ratio, 0)
     rises = np.diff(log_odds, prepend=-np.inf) > 0
     return replace(reading, knots=knots[rises], log_odds=log_odds[rises])
 
