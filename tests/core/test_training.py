@@ -275,3 +275,16 @@ def test_the_threads_of_torch_come_back_after_an_error():
 def test_small_steps_run_on_one_thread():
     with one_thread():
         assert torch.get_num_threads() == 1
+
+
+def test_a_limit_holds_until_the_outermost_ends():
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        with one_thread():
+            with one_thread():
+                pass
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(n_threads)

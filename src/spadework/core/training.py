@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, local
 from typing import NamedTuple
 
 import numpy as np
@@ -142,14 +142,20 @@ class _OneThread:
     """Run small torch steps on one thread: more only wait for each other.
 
     The limit is that of the process, and of every thread that has used torch. Whoever
-    comes second must not take the limit of the first for what is to be put back.
+    comes second must not take the limit of the first for what is to be put back, and
+    within a limit of its own a thread changes nothing.
     """
 
     def __init__(self) -> None:
         self._lock, self._n_inside, self._n_threads = Lock(), 0, 1
+        self._own = local()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
+        if getattr(self._own, "inside", False):
+            yield
+            return
+        self._own.inside = True
         with self._lock:
             if self._n_inside == 0:
                 self._n_threads = torch.get_num_threads()
@@ -161,6 +167,7 @@ class _OneThread:
             with self._lock:
                 self._n_inside -= 1
                 torch.set_num_threads(self._n_threads)
+            self._own.inside = False
 
 
 one_thread = _OneThread()
