@@ -816,7 +816,8 @@ def test_an_unfitted_model_is_not_saved(path):
 def test_another_estimator_is_not_saved(path):
     other = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(
-        ModelFileError, match="only fitted ImageSPADE, SPADE, TableModel models"
+        ModelFileError,
+        match="only fitted ImageSPADE, InContextDetector, SPADE, TableModel",
     ):
         save(other, path)
     assert not path.exists()

@@ -13,7 +13,7 @@ import os
 from collections.abc import Collection
 from inspect import get_annotations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,12 @@ from spadework.version import __version__
 if TYPE_CHECKING:
     from spadework.images import parts as image_parts
     from spadework.images.detector import ImageSPADE
+    from spadework.in_context import parts as in_context_parts
+    from spadework.in_context.detector import InContextDetector
 else:
-    image_parts = LazyModule("spadework.images.parts")  # loads torch
+    # Both load torch.
+    image_parts = LazyModule("spadework.images.parts")
+    in_context_parts = LazyModule("spadework.in_context.parts")
 
 FORMAT_VERSION = 2
 
@@ -92,15 +96,16 @@ _RECORDS: dict[str, type[Any]] = {
         Trust,
     )
 }
-_MODELS = ("ImageSPADE", "SPADE", "TableModel")
+_MODELS = ("ImageSPADE", "InContextDetector", "SPADE", "TableModel")
 _GREY = 127
 
 _HEADER_KEY, _DIGEST_KEY = "spadework", "sha256"
 
+Model: TypeAlias = "SPADE | TableModel | ImageSPADE | InContextDetector"
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(model: "SPADE | TableModel | ImageSPADE", path: str | os.PathLike[str]) -> None:
+def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file.
 
     The file is written beside its place, synced and then moved there, so an
@@ -109,7 +114,7 @@ def save(model: "SPADE | TableModel | ImageSPADE", path: str | os.PathLike[str])
 
     Parameters
     ----------
-    model : SPADE, TableModel or ImageSPADE
+    model : SPADE, TableModel, ImageSPADE or InContextDetector
         Fitted. A ``one_class`` object of your own cannot be written as plain data. A
         model of photos holds the weights of its network, 13 MB or more.
     path : path of the file, ``.spade`` by custom
@@ -132,7 +137,7 @@ def save(model: "SPADE | TableModel | ImageSPADE", path: str | os.PathLike[str])
     write_whole(target, _in_order(pack_tensors(arrays, metadata)))
 
 
-def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
+def load(path: str | os.PathLike[str]) -> Model:
     """Read a model file, or the one in a folder; nothing in it is executed.
 
     Raises
@@ -159,8 +164,10 @@ def load(path: str | os.PathLike[str]) -> "SPADE | TableModel | ImageSPADE":
             raise ModelFileError(f"nothing needs {min(arrays)}")
         if isinstance(model, (SPADE, TableModel)):
             _check_whole(_detector_of(model))
-        else:
+        elif type(model).__name__ == "ImageSPADE":
             _check_photos(model)
+        else:
+            _check_contexts(model)
     except Exception as error:
         raise ModelFileError(
             f"the parts of {path} do not fit together: {error}"
@@ -290,7 +297,12 @@ def _build(name: str, state: dict[str, Any]) -> Any:
     """Build an allowed class from its attributes."""
     cls = _class_named(name)
     if cls is None:
-        allowed = {*_RECORDS, *_ESTIMATORS, *image_parts.CLASSES}
+        allowed = {
+            *_RECORDS,
+            *_ESTIMATORS,
+            *in_context_parts.CLASSES,
+            *image_parts.CLASSES,
+        }
         raise ModelFileError(f"class {name!r} is not one of {_listed(allowed)}")
     if not issubclass(cls, BaseEstimator):
         return cls(**state)
@@ -313,7 +325,12 @@ def _refuse_unknown(estimator: BaseEstimator, state: Collection[str]) -> None:
 
 def _class_named(name: str) -> type[Any] | None:
     """Return an allowed class, None for all others."""
-    return _RECORDS.get(name) or _ESTIMATORS.get(name) or image_parts.CLASSES.get(name)
+    return (
+        _RECORDS.get(name)
+        or _ESTIMATORS.get(name)
+        or in_context_parts.CLASSES.get(name)
+        or image_parts.CLASSES.get(name)
+    )
 
 
 def _fitted_names(cls: type) -> set[str]:
@@ -350,6 +367,16 @@ def _check_photos(model: "ImageSPADE") -> None:
     _check_scoring(model, grey)
 
 
+def _check_contexts(model: "InContextDetector") -> None:
+    """Check the same of a detector that holds contexts."""
+    _refuse_lacking(model, {"feature_names_in_"})
+    model._check_parameters()
+    row = np.zeros((1, model.n_features_in_), dtype=np.float32)
+    if not np.isfinite(model.model_.log_odds(row)).all():
+        raise ModelFileError("the model does not score a row with a number")
+    _check_decisions(model)
+
+
 def _refuse_lacking(model: Any, optional: set[str]) -> None:
     """Refuse a detector without what ``fit`` sets."""
     missing = _fitted_names(type(model)) - set(vars(model)) - optional
@@ -364,6 +391,11 @@ def _check_scoring(model: Any, rows: NDArray[Any]) -> None:
     codes = model.model_.represent(rows)
     if model.pseudo_labeler_ is not None:
         model.pseudo_labeler_.label(codes)
+    _check_decisions(model)
+
+
+def _check_decisions(model: Any) -> None:
+    """Check what a detector knows of labels, and its threshold."""
     if model.setting_ != model.census_.setting or model.classes_.tolist() != [0, 1]:
         raise ModelFileError("labels and setting do not agree")
     if not math.isfinite(model.threshold_):

@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -147,9 +147,9 @@ def load_any(folder: Path) -> "TableModel | ImageSPADE":
         model = library.persistence.load(path)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error}") from error
-    if isinstance(model, library.detector.SPADE):
+    if type(model).__name__ not in ("TableModel", "ImageSPADE"):
         raise ModelFileError(
             f"{path} was fitted on a matrix in Python and knows no columns; load it "
             f"there with spadework.load"
         )
-    return model
+    return cast("TableModel | ImageSPADE", model)

@@ -1,0 +1,78 @@
+"""Contexts: which rows and columns of a table the in-context model reads.
+
+What does not fit is sampled, by one rule: as many labeled rows of each class as a
+context holds, an own part of the unlabeled rows for each member, and, of a wide table,
+other columns for each member.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spadework.labels import ANOMALY, NORMAL, UNLABELED
+
+MAX_LABELED = 1000
+"""Rows of a class in a context."""
+
+MAX_UNLABELED = 3000
+"""Unlabeled rows in a context: with the labeled ones, what the model was trained for."""
+
+MAX_COLUMNS = 96
+"""Columns in a context: as many as the widest made tables have."""
+
+
+class Context(NamedTuple):
+    """What one member reads.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_context,)
+        Positions of rows of the table.
+    columns : ndarray of shape (n_columns,)
+        Positions of columns, in the order in which they get their identities.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+
+
+def draw_contexts(
+    labels: NDArray[np.int8],
+    column_order: NDArray[np.intp],
+    n_members: int,
+    rng: np.random.Generator,
+) -> list[Context]:
+    """Draw a context for each member.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        1, 0 or -1.
+    column_order : ndarray of shape (n_features,)
+        An order that does not depend on how the table was laid out.
+    n_members : int
+    rng : Generator
+    """
+    unlabeled = rng.permutation(np.flatnonzero(labels == UNLABELED))
+    contexts = []
+    for member in range(n_members):
+        labeled = [
+            _sample(np.flatnonzero(labels == label), MAX_LABELED, rng)
+            for label in (ANOMALY, NORMAL)
+        ]
+        # Parts follow one another round the table: disjoint while there are enough.
+        start = member * MAX_UNLABELED
+        part = np.arange(start, start + min(MAX_UNLABELED, len(unlabeled)))
+        own = unlabeled[part % max(1, len(unlabeled))]
+        columns = np.sort(_sample(np.arange(len(column_order)), MAX_COLUMNS, rng))
+        rows = np.concatenate([*labeled, own])
+        contexts.append(Context(rows, column_order[columns]))
+    return contexts
+
+
+def _sample(
+    rows: NDArray[np.intp], most: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """At most so many of rows, at random."""
+    return rows if len(rows) <= most else rng.choice(rows, most, replace=False)

@@ -1,0 +1,140 @@
+"""The model with each of some contexts, read once and then asked for any rows."""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from spadework.in_context.calibration import median_share
+from spadework.in_context.contexts import Context
+from spadework.in_context.encoding import ColumnScale
+from spadework.in_context.modules import InContextModel, Reading
+from spadework.in_context.weights import Weights
+from spadework.labels import UNLABELED
+
+_UNLABELED_STATE = 2
+_CELLS_AT_ONCE = {"cpu": 60_000, "cuda": 2_000_000}
+"""Cells that are scored together: what caches hold, or what keeps a GPU busy."""
+
+
+@dataclass(frozen=True)
+class ContextRows:
+    """Rows that the model reads, with their labels.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_context, n_columns)
+        In the order in which columns get their identities.
+    labels : ndarray of shape (n_context,)
+        1, 0 or -1.
+    columns : ndarray of shape (n_columns,)
+        Which columns of the table these are.
+    seed : int
+        Of the vectors that tell columns apart.
+    """
+
+    X: NDArray[np.float32]
+    labels: NDArray[np.int8]
+    columns: NDArray[np.intp]
+    seed: int
+
+    @classmethod
+    def of(
+        cls, X: NDArray[np.float32], labels: NDArray[np.int8], context: Context, seed: int
+    ) -> "ContextRows":
+        """Copy out of a table (n_samples, n_features) what a context holds."""
+        rows = X[np.ix_(context.rows, context.columns)]
+        return cls(rows, labels[context.rows], context.columns, seed)
+
+
+class Member:
+    """The model with one context read.
+
+    Parameters
+    ----------
+    model : InContextModel
+    context : ContextRows
+    device : str
+        Where to compute: "cpu" or "cuda".
+    """
+
+    def __init__(self, model: InContextModel, context: ContextRows, device: str) -> None:
+        self.model, self.context, self.device = model, context, device
+
+    @cached_property
+    def _scale(self) -> ColumnScale:
+        return ColumnScale.of(self._table(self.context.X))
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the model makes of the context."""
+        labels = torch.from_numpy(self.context.labels.astype(np.int64))
+        states = torch.where(labels == UNLABELED, _UNLABELED_STATE, labels)
+        generator = torch.Generator().manual_seed(self.context.seed)
+        shape = (1, len(self.context.columns), self.model.config.n_identity)
+        identity = torch.randn(shape, generator=generator).to(self.device)
+        with torch.inference_mode():
+            cells = self._scale.cells(self._table(self.context.X))
+            return self.model.read(cells, states[None].to(self.device), identity)
+
+    def log_odds(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Log-odds of being an anomaly, (n_rows,), for rows (n_rows, n_features)."""
+        at_once = _CELLS_AT_ONCE[self.device] // len(self.context.columns)
+        reading = self.reading
+        with torch.inference_mode():
+            logits = [
+                self.model.score(self._scale.cells(rows), reading.state)[0]
+                for rows in self._table(X[:, self.context.columns]).split(at_once, dim=1)
+            ]
+        odds = reading.slope[0] * torch.cat(logits) + reading.offset[0]
+        return odds.double().cpu().numpy()
+
+    @property
+    def share_probabilities(self) -> Tensor:
+        """How likely each share of anomalies among unlabeled rows is, (n_share_bins,)."""
+        return self.reading.share_logits[0].double().softmax(dim=0).cpu()
+
+    def _table(self, X: NDArray[np.float32]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(X, np.float32))[None].to(self.device)
+
+
+@dataclass(frozen=True)
+class InContextEnsemble:
+    """A model and the contexts of its members: all that scoring needs.
+
+    Attributes
+    ----------
+    weights : Weights
+    contexts : list of ContextRows
+    device : {"auto", "cpu"}
+        Where to compute; "auto" is a GPU where there is one.
+    """
+
+    weights: Weights
+    contexts: list[ContextRows]
+    device: str
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The model with each context."""
+        on_gpu = self.device == "auto" and torch.cuda.is_available()
+        device = "cuda" if on_gpu else "cpu"
+        model = self.weights.model().to(device)
+        return [Member(model, context, device) for context in self.contexts]
+
+    @property
+    def share(self) -> float:
+        """Predicted share of anomalies among unlabeled rows: the median of members."""
+        return median_share([member.share_probabilities for member in self.members])
+
+    def log_odds(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Mean log-odds of rows (n_rows, n_features) over members, (n_rows,)."""
+        return np.mean([member.log_odds(X) for member in self.members], axis=0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is read anew when it is needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
