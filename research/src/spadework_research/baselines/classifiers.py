@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from spadework.errors import InputError
 from spadework_research.baselines.kernel_svm import KernelSVM
+from spadework_research.baselines.tabpfn import TabPFN
 
 TREE_ROWS = 32_768
 """Rows that a tree of the tuned forests draws at most, as those of our own forest."""
@@ -89,6 +90,11 @@ def catboost(seed: int, n_rows: int) -> Any:
     )
 
 
+def tabpfn(seed: int, n_rows: int) -> Any:
+    """TabPFN v2 with its defaults, as a regression of the class."""
+    return TabPFN(seed)
+
+
 CLASSIFIERS: dict[str, Callable[[int, int], Any]] = {
     maker.__name__: maker
     for maker in (
@@ -101,6 +107,7 @@ CLASSIFIERS: dict[str, Callable[[int, int], Any]] = {
         svm,
         xgboost,
         catboost,
+        tabpfn,
     )
 }
 

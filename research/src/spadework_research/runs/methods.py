@@ -268,6 +268,13 @@ _OTHER_BASELINES = [
     ),
 ]
 
+_WITH_WEIGHTS = [
+    Method(
+        "tabpfn", "TabPFN v2", _supervised(classifier="tabpfn"), _PNU, library="tabpfn"
+    ),
+]
+"""They need a file of weights, and an environment of their own."""
+
 _FOR_PHOTOS = [
     Method(
         "fixmatch",
@@ -356,6 +363,7 @@ METHODS: dict[str, Method] = {
         *_SPADES,
         *_PAPER_BASELINES,
         *_OTHER_BASELINES,
+        *_WITH_WEIGHTS,
         *_FOR_PHOTOS,
         *_ABLATIONS,
         *_ALPHAS,

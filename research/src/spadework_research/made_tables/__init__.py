@@ -1,0 +1,1 @@
+"""Made tables: rows, types of anomalies, and labels that do not look like the rest."""
