@@ -1,30 +1,22 @@
 """Tables point to data sets, methods and numbers of the paper that exist."""
 
-import json
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from real_data import load_table
-from spadework.base import AnomalyDetector
 from spadework.errors import InputError
 from spadework.labels import count_labels
 from spadework.scenarios import LabeledTable
 from spadework_research.datasets.catalog import DATASETS, ImageDataset
-from spadework_research.report import published
 from spadework_research.runs import methods
-from spadework_research.runs.methods import METHODS, Method, get_method
+from spadework_research.runs.methods import METHODS
 from spadework_research.runs.tables import SCENARIOS, TABLES, Column, get_table
 
-PAPER = json.loads(Path(published.__file__).with_name("paper.json").read_text())
 COLUMNS = [
     pytest.param(column, id=f"{table.name}-{column.key}")
     for table in TABLES.values()
     for column in table.columns
 ]
-IN_PAPER = [table for table in TABLES.values() if table.name in PAPER]
 
 
 def made_table(n_rows=2000):
@@ -33,9 +25,6 @@ def made_table(n_rows=2000):
     kind = rng.choice(5, n_rows, p=[0.8, 0.05, 0.05, 0.05, 0.05])
     X = rng.normal(0.5 * (kind[:, None] > 0), 1.0, (n_rows, 4))
     return LabeledTable(X, kind, given=(1, 2), n_train=n_rows // 2)
-
-
-# Tables
 
 
 def test_an_unknown_table_lists_the_known_ones():
@@ -127,97 +116,3 @@ def test_a_larger_share_labels_more_rows():
     )
     assert (few.y >= 0).sum() == 10
     assert (more.y >= 0).sum() == 25
-
-
-# Methods
-
-
-def test_an_unknown_method_lists_the_known_ones():
-    with pytest.raises(InputError, match=f"'oracle'; known are {', '.join(METHODS)}"):
-        get_method("oracle")
-
-
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-def test_a_method_makes_a_seeded_detector_that_can_learn_where_it_applies(method):
-    for photos, make in ((False, method.make), (True, method.make_images)):
-        if make is None:
-            with pytest.raises(InputError, match=f"{method.name} is not for"):
-                method.detector(7, photos=photos)
-            continue
-        detector = method.detector(7, photos=photos)
-        assert isinstance(detector, AnomalyDetector)
-        assert detector.random_state == 7
-        assert set(method.settings) <= set(detector.settings)
-    assert get_method(method.name) is method
-    assert Path(method.name).name == method.name
-
-
-def test_methods_have_labels_of_their_own_and_differ_in_what_they_make():
-    compared = [METHODS[name] for name in METHODS]
-    assert len({method.label for method in compared}) == len(compared)
-    for photos in (False, True):
-        made = {
-            name: repr(method.detector(0, photos=photos))
-            for name, method in METHODS.items()
-            if (method.make_images if photos else method.make)
-        }
-        same = [name for name in made if list(made.values()).count(made[name]) > 1]
-        # The sweep passes through the published weight.
-        assert set(same) <= {"spade_paper", *methods.SWEPT}
-
-
-def test_a_method_without_its_library_is_not_available():
-    assert METHODS["spade"].is_available()
-    missing = Method("new", "New", METHODS["srr"].make, ("PNU",), library="no_such_one")
-    assert not missing.is_available()
-
-
-# The paper's numbers
-
-
-@pytest.mark.parametrize("table", IN_PAPER, ids=lambda table: table.name)
-def test_every_column_is_one_of_the_papers_and_none_of_them_is_left_out(table):
-    keys = {column.key.replace("-", "/", 1) for column in table.columns}
-    if table.name == "images":  # the paper has but one mean over all categories
-        keys = {re.sub("^mvtec_ad/.*-", "mvtec/", key) for key in keys}
-    for row, cells in PAPER[table.name].items():
-        measured = {key.removesuffix("/overall") for key in cells}
-        whole = {key for key in measured if not key.endswith(("/given", "/missed"))}
-        assert whole == keys, row
-
-
-@pytest.mark.parametrize("table", IN_PAPER, ids=lambda table: table.name)
-def test_every_row_of_the_paper_is_a_method_that_applies(table):
-    ours = {
-        METHODS[name].paper
-        for name in table.methods
-        if any(table.applies(column, name) for column in table.columns)
-    }
-    assert PAPER[table.name].keys() <= ours
-
-
-@pytest.mark.parametrize(
-    "method",
-    [each for each in METHODS.values() if each.paper],
-    ids=lambda each: each.name,
-)
-def test_a_method_of_the_paper_has_numbers_in_a_table_it_is_in(method):
-    assert any(
-        method.paper in PAPER[table.name]
-        for table in IN_PAPER
-        if method.name in table.methods
-    )
-
-
-def test_tables_that_the_paper_prints_are_all_here():
-    assert PAPER.keys() <= TABLES.keys()
-    assert TABLES.keys() - PAPER.keys() == {"nu", "alpha", "parts"}
-
-
-def test_the_papers_numbers_are_areas_under_curves():
-    cells = [
-        cell for rows in PAPER.values() for row in rows.values() for cell in row.values()
-    ]
-    assert all(cell.keys() == {"mean", "std"} for cell in cells)
-    assert all(0 <= cell["mean"] <= 1 for cell in cells)
-    assert all(cell["std"] is None or 0 <= cell["std"] < 0.5 for cell in cells)
