@@ -1,7 +1,12 @@
 """A study asks for every cell once, goes on where it stopped, and ends with finals."""
 
+from multiprocessing.pool import ThreadPool
+from threading import Event
+from types import SimpleNamespace
+
 import pytest
 
+from spadework_research.reproduction import study
 from spadework_research.reproduction.options import ABLATIONS, name_of, one_factor
 from spadework_research.reproduction.study import (
     ALL,
@@ -13,6 +18,7 @@ from spadework_research.reproduction.study import (
     is_ablated,
     pack,
     read_lines,
+    run_study,
 )
 
 TASK = Task({"scaling": "asinh"}, "drug", ("pu", "easiness"), (0, 1))
@@ -34,8 +40,8 @@ def lines_of(task, auc=0.8):
     ]
 
 
-def tasks_of(study):
-    return list(iter(study.next_task, None))
+def tasks_of(queue):
+    return list(iter(queue.next_task, None))
 
 
 def test_what_is_written_is_read_and_a_line_that_was_cut_off_is_left_out(tmp_path):
@@ -77,6 +83,42 @@ def test_the_nearest_gets_its_ablations_and_more_seeds_first():
     }
     assert {task.table for task in finals} == set(ALL)
     assert Task({}, "drug", SCENARIOS, (3, 4)) in tasks
+
+
+@pytest.fixture
+def run_here(monkeypatch):
+    """Run tasks in threads; those on thyroid fail, and those on covertype never end."""
+    never = Event()
+
+    def run_task(task):
+        if task.table == "thyroid":
+            raise ValueError("planted")
+        if task.table == "covertype":
+            never.wait()
+        return lines_of(task)
+
+    monkeypatch.setattr(study, "run_task", run_task)
+    threads = SimpleNamespace(Pool=ThreadPool)
+    monkeypatch.setattr(study, "get_context", lambda how: threads)
+    yield
+    never.set()
+
+
+def test_lines_are_written_as_they_come_and_failures_are_told(run_here, tmp_path, capsys):
+    out = tmp_path / "lines.jsonl"
+    tasks = [TASK, TASK._replace(table="thyroid"), TASK._replace(seeds=(2,))]
+    listed = Listed(tasks, [])
+    assert run_study(listed, out, workers=2, minutes=1) == 6
+    assert len(read_lines([out])) == len(listed.lines) == 6
+    assert "failed: ValueError('planted')" in capsys.readouterr().out
+
+
+def test_a_study_ends_when_the_time_is_up(run_here, tmp_path, monkeypatch):
+    clock = iter([0, 0, 61])  # at the start, at the first task, behind it
+    monkeypatch.setattr(study, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    out = tmp_path / "lines.jsonl"
+    tasks = [TASK, TASK._replace(table="covertype")]
+    assert run_study(Listed(tasks, []), out, workers=2, minutes=1) == 4
 
 
 @pytest.mark.parametrize("change", ABLATIONS.values(), ids=ABLATIONS)

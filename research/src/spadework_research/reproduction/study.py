@@ -11,12 +11,13 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from pathlib import Path
+from queue import Empty, Queue
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from spadework_research.datasets.catalog import TableName
 from spadework_research.reproduction.choosing import choose, factorial
@@ -29,6 +30,7 @@ from spadework_research.reproduction.options import (
     one_factor,
     reduce,
 )
+from spadework_research.reproduction.training import as_tensors, fit_all
 from spadework_research.reproduction.trials import (
     Cell,
     PaperValue,
@@ -68,10 +70,6 @@ class Task(NamedTuple):
 
 def run_task(task: Task) -> list[dict[str, Any]]:
     """Train and test; one line for each scenario and seed."""
-    import torch
-
-    from spadework_research.reproduction.training import as_tensors, fit_all
-
     torch.set_num_threads(1)
     setting = complete(task.setting)
     drawn = [(s, seed) for s in task.scenarios for seed in task.seeds]
@@ -255,29 +253,27 @@ def is_ablated(setting: Setting) -> bool:
 def run_study(study: Study | Listed, out: Path, *, workers: int, minutes: float) -> int:
     """Run tasks until there are none or the time is up; how many lines came."""
     deadline = time.monotonic() + 60 * minutes
-    n_lines = 0
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-    running: set[Future[list[dict[str, Any]]]] = set()
-    with out.open("a") as file:
-        while time.monotonic() < deadline:
-            while len(running) < workers + 2 and (task := study.next_task()):
-                running.add(pool.submit(run_task, task))
-            if not running:
+    n_lines = n_running = 0
+    ended: Queue[list[dict[str, Any]] | BaseException] = Queue()
+    with get_context("spawn").Pool(workers) as pool, out.open("a") as file:
+        while (left := deadline - time.monotonic()) > 0:
+            while n_running < workers + 2 and (task := study.next_task()):
+                pool.apply_async(run_task, (task,), {}, ended.put, ended.put)
+                n_running += 1
+            if not n_running:
                 break
-            left = max(0.0, deadline - time.monotonic())
-            done, running = wait(running, timeout=left, return_when=FIRST_COMPLETED)
-            for each in done:
-                if each.exception():
-                    print("failed:", repr(each.exception()), flush=True)
-                    continue
-                study.lines += each.result()
-                n_lines += len(each.result())
-                file.write(pack(each.result()))
-                file.flush()
-    processes = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
+            try:
+                answer = ended.get(timeout=left)
+            except Empty:
+                break
+            n_running -= 1
+            if isinstance(answer, BaseException):
+                print("failed:", repr(answer), flush=True)
+                continue
+            study.lines += answer
+            n_lines += len(answer)
+            file.write(pack(answer))
+            file.flush()
     return n_lines
 
 
@@ -341,7 +337,6 @@ def main() -> None:
     begun = time.monotonic()
     n_lines = run_study(study, out, workers=asked.workers, minutes=asked.minutes)
     print(f"{n_lines} lines in {time.monotonic() - begun:.0f} s", flush=True)
-    os._exit(0)  # workers that were stopped leave the pool's threads waiting
 
 
 if __name__ == "__main__":
