@@ -26,6 +26,7 @@ FORKS.set_forkserver_preload(
     ]
 )
 FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
+QUIET = (*FIT, "--quiet")
 
 
 def run(*arguments, cwd, stdin=""):
@@ -39,6 +40,14 @@ def run(*arguments, cwd, stdin=""):
         process.join()
         out, err = (stream.read_text() for stream in streams[1:])
     return subprocess.CompletedProcess(words, process.exitcode, out, err)
+
+
+def ended(*arguments, cwd, code=0):
+    """Run the command line, and see that it ends with a code and without a traceback."""
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
 
 
 def _be_the_command(words, cwd, streams):

@@ -6,11 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
-
-from spadework import fit_table
-from spadework.cli.payments import write_payments
 
 COMMAND = Path(sys.executable).with_name("spadework")
 
@@ -60,35 +56,3 @@ def test_demo_draws_a_progress_bar_on_a_terminal():
     assert process.wait() == 0
     assert "400/400" in shown
     assert "━━" in shown
-
-
-def test_version_is_the_package_version():
-    import spadework
-
-    assert run("--version").stdout.strip() == spadework.__version__
-
-
-def test_unknown_verb_is_refused():
-    refused = run("frobnicate")
-    assert refused.returncode == 2
-    assert "frobnicate" in refused.stderr
-
-
-def test_of_made_payments_both_kinds_of_fraud_are_called_as_the_guide_says(tmp_path):
-    path = tmp_path / "payments.csv"
-    write_payments(path, seed=0)
-    table = pd.read_csv(path, parse_dates=["time"])
-    hour = table["time"].dt.hour
-    second = (table["channel"] == "atm") & (hour == 3) & (table["age_of_card"] < 150)
-    first = (table["channel"] == "web") & (table["amount"] > 200)
-    options = {"label": "status", "label_map": {"fraud": 1, "ok": 0}, "keys": ["id"]}
-    called, trust = {}, {}
-    for left_out in ((), ("merchant",)):
-        model = fit_table(path, ignore=left_out, **options)
-        called[left_out] = model.score(path).column("anomaly").to_numpy() == 1
-        trust[left_out] = str(model.detector.trust_)
-    assert "pseudo-labels not used" in trust[()]
-    assert "pseudo-labels used" in trust["merchant",]
-    assert called[()][second].sum() == 0
-    assert called["merchant",][second].mean() > 0.2
-    assert called["merchant",][first].mean() > 0.6

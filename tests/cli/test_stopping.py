@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from commands import COMMAND, FIT, assert_refused, make_place, run_with
+from commands import COMMAND, FIT, assert_refused, run_with
 
 SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to stop"}
 COMMANDS = {
@@ -21,12 +21,6 @@ SIGNAL_BEFORE_SYNC = """
 import os, signal
 os.fsync = lambda handle: os.kill(os.getpid(), signal.{name})
 """
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A folder with payments and a model of them."""
-    return make_place(tmp_path_factory.mktemp("payments"))
 
 
 @pytest.fixture

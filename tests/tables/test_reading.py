@@ -5,32 +5,17 @@ import gzip
 import io
 import os
 import sys
-import time
 from unittest import mock
 
-import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.ipc as pa_ipc
 import pyarrow.parquet as pa_parquet
 import pytest
 
 from spadework.errors import DataError, InputError
-from spadework.tables import reading, table_files, text
-from spadework.tables.batches import Wanted
-from spadework.tables.reading import MixedTypesError, open_table, read_rows, read_table
-
-TABLE = pa.table(
-    {
-        "id": pa.array([7, 8, 9]),
-        "amount": pa.array([1.5, None, -2.25]),
-        "kind": pa.array(["web", None, 'a "quoted", one']),
-        "flag": pa.array([True, False, None]),
-    }
-)
-ROWS = TABLE.to_pylist()
+from spadework.tables import reading, text
+from spadework.tables.reading import open_table, read_rows, read_table
+from stored import ROWS, TABLE, write_arrow
 
 
 def as_csv(table=TABLE, delimiter=","):
@@ -38,12 +23,6 @@ def as_csv(table=TABLE, delimiter=","):
     options = pa_csv.WriteOptions(delimiter=delimiter)
     pa_csv.write_csv(table, out, write_options=options)
     return out.getvalue()
-
-
-def write_arrow(path, *, stream):
-    new = pa_ipc.new_stream if stream else pa_ipc.new_file
-    with pa.OSFile(str(path), "wb") as file, new(file, TABLE.schema) as writer:
-        writer.write_table(TABLE)
 
 
 def write_zstd(path):
@@ -76,13 +55,6 @@ def test_every_format_gives_the_same_table(name, tmp_path):
     WRITERS[name](path)
     assert read_table(path).to_pylist() == ROWS
     assert read_table(str(path)).to_pylist() == ROWS
-
-
-@pytest.mark.parametrize(
-    "frame", [TABLE, TABLE.to_batches()[0], TABLE.to_pandas(), pl.from_arrow(TABLE)]
-)
-def test_every_frame_gives_the_same_table(frame):
-    assert read_table(frame).to_pylist() == ROWS
 
 
 def test_standard_input_gives_the_same_table(monkeypatch):
@@ -147,48 +119,6 @@ def test_files_of_a_glob_come_in_the_order_of_their_names(tmp_path):
     assert found.column("a").to_pylist() == [1, 2, 3]
 
 
-def test_several_files_may_have_their_columns_in_any_order_and_types_of_their_own(
-    tmp_path,
-):
-    (tmp_path / "a.csv").write_text("n,kind\n1,x\n")
-    pa_parquet.write_table(
-        pa.table({"kind": ["y"], "n": pa.array([2.5])}), tmp_path / "b.parquet"
-    )
-    found = read_table([tmp_path / "a.csv", tmp_path / "b.parquet"])
-    assert found.to_pylist() == [{"n": 1.0, "kind": "x"}, {"n": 2.5, "kind": "y"}]
-
-
-def test_many_files_are_not_held_open_at_once(tmp_path, monkeypatch):
-    for part in range(30):
-        (tmp_path / f"{part:02}.csv").write_text(f"a,b\n{part},x\n")
-    opened = []
-    monkeypatch.setattr(
-        table_files,
-        "open_text",
-        lambda *a, real=table_files.open_text: opened.append(a[1]) or real(*a),
-    )
-    with open_table(str(tmp_path / "*.csv"), types={"a": pa.int64()}) as (_, batches):
-        after_schemas = len(opened)
-        next(batches)
-        assert len(opened) == after_schemas + 1
-
-
-def test_files_with_other_columns_are_refused_by_name(tmp_path):
-    (tmp_path / "a.csv").write_text("n,kind\n1,x\n")
-    (tmp_path / "b.csv").write_text("n,sort\n1,x\n")
-    with pytest.raises(DataError, match="kind, sort are not in all"):
-        read_table(str(tmp_path / "*.csv"))
-
-
-def test_a_large_text_file_comes_in_several_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
-    (tmp_path / "a.csv").write_text("a,b\n" + "12345,67890\n" * 5_000)
-    with open_table(tmp_path / "a.csv") as (_, batches):
-        sizes = [batch.num_rows for batch in batches]
-    assert sum(sizes) == 5_000
-    assert max(sizes) < 500
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_rows_are_read_by_their_numbers_in_every_format(name, tmp_path):
     WRITERS[name](tmp_path / name)
@@ -211,128 +141,6 @@ def test_reading_rows_stops_behind_the_last_of_them(tmp_path, monkeypatch):
     assert read_rows(tmp_path / "a.csv", [17]).to_pylist() == [{"a": 12345, "b": 67890}]
     with pytest.raises(DataError, match="as many columns"):
         read_rows(tmp_path / "a.csv", [30_000])
-
-
-class SlowText:
-    """Text that comes slowly, as from a pipe, and counts how often it is asked for."""
-
-    def __init__(self):
-        self.n_reads = 0
-
-    def read(self, size):
-        self.n_reads += 1
-        time.sleep(0.02)
-        return (b"a,b\n" if self.n_reads == 1 else b"") + b"12345,67890\n" * 400
-
-
-def test_no_thread_goes_on_reading_when_a_stream_is_left_early(monkeypatch):
-    """Such a thread could make Python crash when it ends."""
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
-    stream = SlowText()
-    with text.open_text(stream, "slow", Wanted({}, None), None) as (_, batches):
-        next(batches)
-    n_reads = stream.n_reads
-    time.sleep(0.3)
-    assert stream.n_reads == n_reads
-
-
-def test_a_large_arrow_batch_comes_in_slices(tmp_path, monkeypatch):
-    monkeypatch.setattr("spadework.tables.batches.BATCH_ROWS", 2)
-    write_arrow(tmp_path / "a.arrow", stream=False)
-    with open_table(tmp_path / "a.arrow") as (_, batches):
-        assert [batch.num_rows for batch in batches] == [2, 1]
-
-
-def test_a_header_longer_than_what_is_peeked_at_is_read_whole(tmp_path):
-    names = [f"column_number_{i}" for i in range(10_000)]
-    path = tmp_path / "wide.csv"
-    path.write_text(";".join(names) + "\n" + ";".join(["1"] * len(names)) + "\n")
-    assert read_table(path).column_names == names
-
-
-def test_a_delimiter_inside_a_quoted_name_does_not_count(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('"amount, in, euro";kind\n1;x\n')
-    assert read_table(path).column_names == ["amount, in, euro", "kind"]
-
-
-def test_quoted_line_ends_are_part_of_the_value(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('a,b\n1,"x\ny"\n2,z\n')
-    assert read_table(path).column("b").to_pylist() == ["x\ny", "z"]
-
-
-def test_one_inch_mark_is_not_an_open_quote(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('a,b\n1,5" pipe\n2,z\n')
-    assert read_table(path).column("b").to_pylist() == ['5" pipe', "z"]
-
-
-@pytest.mark.parametrize("lines", ['1,"x\n2,y\n3,z\n', '1,x\n2,"y\n3,z\n'])
-def test_a_quote_that_is_never_closed_is_refused(tmp_path, lines):
-    path = tmp_path / "a.csv"
-    path.write_text("a,b\n" + lines)
-    with pytest.raises(DataError, match="not closed"):
-        read_table(path)
-
-
-def test_rows_between_two_open_quotes_are_not_lost(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('a,b\n1,"disk\n2,x\n3,"pipe\n4,y\n')
-    with pytest.raises(DataError, match=r"not closed \(line 4\)"):
-        read_table(path)
-
-
-def test_an_inch_mark_and_a_blank_last_line_are_not_an_open_quote(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('a,b\n1,5" pipe\n2,z\n\n')
-    assert read_table(path).column("b").to_pylist() == ['5" pipe', "z"]
-
-
-def test_codes_are_read_as_written_if_they_are_words_in_another_file(tmp_path):
-    (tmp_path / "a.csv").write_text("code,n\n007,1\n")
-    (tmp_path / "b.csv").write_text("code,n\nA12,2\n")
-    found = read_table([tmp_path / "a.csv", tmp_path / "b.csv"])
-    assert found.column("code").to_pylist() == ["007", "A12"]
-
-
-def test_only_wanted_columns_are_read_and_others_may_hold_anything(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 64)
-    path = tmp_path / "a.csv"
-    path.write_text("extra,a\n" + "1,2\n" * 50 + "not a number,3\n")
-    types = {"a": pa.float64()}
-    with open_table(path, types=types, columns=["a", "absent"]) as (schema, batches):
-        assert schema.names == ["a"]
-        assert sum(batch.num_rows for batch in batches) == 51
-    with (
-        pytest.raises(MixedTypesError, match="extra"),
-        open_table(path, types=types) as (_, batches),
-    ):
-        list(batches)
-
-
-def test_wanted_columns_of_parquet_and_frames_are_picked(tmp_path):
-    pa_parquet.write_table(TABLE, tmp_path / "a.parquet")
-    for source in (tmp_path / "a.parquet", TABLE, TABLE.to_pandas()):
-        found = read_table(source, columns=["kind", "id"])
-        assert found.column_names == ["id", "kind"]
-
-
-def test_types_that_are_given_are_kept_and_a_value_that_does_not_fit_is_named(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("x,a,b\nq,1,007\nq,oops,008\n")
-    columns = ["a", "b"]
-    found = read_table(path, types={"b": pa.string()}, columns=columns)
-    assert found.column("b").to_pylist() == ["007", "008"]
-    with pytest.raises(DataError, match=r"column a: expected a number.*'oops'"):
-        read_table(path, types={"a": pa.float64()}, columns=columns)
-
-
-def test_a_pandas_column_of_mixed_types_becomes_text():
-    frame = pd.DataFrame({"a": [1, "x", None], "b": [1, 2, 3]}, dtype=object)
-    found = read_table(frame)
-    assert found.column("a").to_pylist() == ["1", "x", None]
-    assert found.column("b").to_pylist() == [1, 2, 3]
 
 
 BROKEN = {
@@ -362,23 +170,6 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("delimiter", [b";", b",", b"~"])
-def test_a_first_line_may_state_the_delimiter(mark, end, delimiter, tmp_path):
-    lines = [b"sep=" + delimiter, b"a,b;c~d", b"1,2;3~4", b"5,6;7~8", b""]
-    (tmp_path / "a.csv").write_bytes(mark + end.join(lines))
-    found = read_table(tmp_path / "a.csv")
-    assert found.column_names == lines[1].decode().split(delimiter.decode())
-    assert found.num_rows == 2
-
-
-def test_a_stated_delimiter_and_nothing_else_is_an_empty_file(tmp_path):
-    (tmp_path / "a.csv").write_bytes(b"sep=;\n")
-    with pytest.raises(DataError, match="is empty"):
-        read_table(tmp_path / "a.csv")
-
-
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_no_table_is_refused_with_its_name(name, tmp_path):
     content, message = BROKEN[name]
@@ -387,14 +178,6 @@ def test_what_is_no_table_is_refused_with_its_name(name, tmp_path):
         read_table(tmp_path / name)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_text_that_stops_being_utf8_far_down_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 64)
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"a,b\n" + b"1,x\n" * 50 + b"1,\xe9\n")
-    with pytest.raises(DataError, match="not UTF-8"):
-        read_table(path)
 
 
 @pytest.mark.parametrize("source", ["no/such.csv", "no/*.csv", [], 5, ["-", "a.csv"]])
@@ -408,64 +191,7 @@ def test_a_folder_is_refused(tmp_path):
         read_table(tmp_path)
 
 
-def test_hexadecimal_codes_are_text(tmp_path):
-    (tmp_path / "a.csv").write_text("code,n\n" + "0x0,1\n 0xC000006D,2\n" * 30)
-    table = read_table(tmp_path / "a.csv")
-    assert table.column("code").to_pylist()[:2] == ["0x0", " 0xC000006D"]
-    assert table.schema.field("n").type == pa.int64()
-
-
 def test_a_pipe_is_refused_with_the_way_it_can_be_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="is a pipe; read it from standard input"):
         read_table(tmp_path / "pipe")
-
-
-def test_frames_with_two_columns_of_one_name_are_refused():
-    for frame in (
-        pd.DataFrame([[1, 2]], columns=["a", "a"]),
-        pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]),
-    ):
-        with pytest.raises(DataError, match="more than one column named 'a'"):
-            read_table(frame)
-
-
-@pytest.mark.parametrize("change", ["append", "delete", "truncate"])
-@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.arrow"])
-def test_a_file_that_changes_while_it_is_read_is_refused(
-    name, change, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(text, "_BLOCK_BYTES", 1 << 12)
-    table = pa.table({"a": range(20_000), "b": range(20_000)})
-    path = tmp_path / name
-    if name == "a.csv":
-        pa_csv.write_csv(table, path)
-    elif name == "a.parquet":
-        pa_parquet.write_table(table, path, row_group_size=1_000)
-    else:
-        with pa_ipc.new_file(str(path), table.schema) as writer:
-            writer.write_table(table, max_chunksize=1_000)
-    with open_table(path) as (_, batches):
-        next(batches)
-        if change == "append":
-            path.write_bytes(path.read_bytes() + b"1,2\n")
-        elif change == "truncate":
-            os.truncate(path, path.stat().st_size // 3)
-        else:
-            path.unlink()
-        with pytest.raises(DataError, match=r"changed|cannot be read"):
-            list(batches)
-
-
-def test_reading_a_parquet_file_holds_little_of_it_in_memory(tmp_path):
-    path = tmp_path / "a.parquet"
-    noise = np.random.default_rng(0).normal(size=1 << 16)
-    columns = pa.table({"a": noise, "b": noise[::-1]})
-    with pa_parquet.ParquetWriter(path, columns.schema) as writer:
-        for _ in range(60):
-            writer.write_table(columns)
-    before, most = pa.total_allocated_bytes(), 0
-    with open_table(path) as (_, batches):
-        for _ in batches:
-            most = max(most, pa.total_allocated_bytes() - before)
-    assert most < path.stat().st_size / 5

@@ -5,17 +5,10 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from spadework.errors import InputError
 from spadework.table_fitting import plan_table
-from spadework.tables.columns import CategoryColumn
-from spadework.tables.dates import find_no_dates, to_days
 from spadework.tables.encoding import fit_encoder
-from spadework.tables.recognition import Ignored, fit_column
 from spadework.tables.unusable import ColumnsError
-from spadework.tables.values import plain
 
 N = 60
 OTHER = np.linspace(0, 1, N) ** 2
@@ -32,9 +25,6 @@ def refusal(columns, **options):
 
 def with_word(values, word="pending", row=7):
     return [*values[:row], word, *values[row + 1 :]]
-
-
-# No values
 
 
 @pytest.mark.parametrize(
@@ -104,9 +94,6 @@ def test_empty_labels_keys_and_ignored_columns_are_fine():
     assert [column.name for column in plan.encoder.columns] == ["x"]
 
 
-# Two kinds of values
-
-
 def test_a_word_among_numbers_is_refused_with_its_row_and_every_way_out():
     assert refusal({"x": with_word(NUMBERS), "other": OTHER}) == (
         "column x: 1 of its values are no number, such as 'pending' in row 7 (counted "
@@ -170,37 +157,6 @@ def test_very_many_columns_of_two_kinds_do_not_flood_the_screen():
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    ["0000-00-00", "2024-02-30", "2024-02-30 12:00", "2024-03-01 25:00", "2024-13-1"],
-)
-def test_an_impossible_date_is_no_date(wrong):
-    said = refusal({"at": with_word(DATES, wrong)})
-    assert f"1 of its values are no date, such as '{wrong}' in row 7" in said
-
-
-@given(
-    st.lists(
-        st.one_of(
-            st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30)).map(str),
-            st.from_regex(r"\d{4}-\d\d-\d\d([T ]\d\d(:\d\d){0,2})?", fullmatch=True),
-            st.text(max_size=12),
-        ),
-        min_size=1,
-        max_size=9,
-    )
-)
-def test_a_text_is_no_date_exactly_if_it_cannot_be_read_as_one(texts):
-    known = plain(pa.array(texts)).drop_null()
-    for text, wrong in zip(known, find_no_dates(known), strict=True):
-        try:
-            to_days(pa.array([text.as_py()]))
-        except pa.ArrowException:
-            assert wrong
-        else:
-            assert not wrong
-
-
-@pytest.mark.parametrize(
     "word", ["NA", "n/a", "null", "NaN", "", " ", " NA ", "#N/A", "N/A"]
 )
 @pytest.mark.parametrize("values", [NUMBERS, DATES], ids=["numbers", "dates"])
@@ -220,61 +176,8 @@ def test_codes_that_are_numbers_and_words_make_a_category():
     assert column.role == "category"
 
 
-def test_a_word_in_a_column_that_had_numbers_only_is_refused():
-    encoder = fit_encoder(pa.table({"x": np.linspace(0, 9, N), "other": OTHER}))
-    wrong = pa.table({"x": ["1.5", "many"], "other": [0.0, 0.0]})
-    with pytest.raises(
-        InputError, match=r"column x was a number.*'many' is not a number.*Correct"
-    ):
-        encoder.encode(wrong)
-
-
-@pytest.mark.parametrize("values", [NUMBERS, ["0", "1"] * (N // 2)])
-def test_a_new_word_is_refused_where_text_was_numbers(values):
-    encoder = fit_encoder(pa.table({"x": with_word(values)}), missing=["pending"])
-    encoder.encode(pa.table({"x": ["pending", "1", "NA"]}))
-    with pytest.raises(InputError, match="'soon' is not a number"):
-        encoder.encode(pa.table({"x": ["pending", "soon"]}))
-
-
 def dates(form, n_days):
     """Days from the first of March 2025 on, as text."""
     start = dt.datetime(2025, 3, 1)
     days = [start + dt.timedelta(days=i % n_days) for i in range(200)]
     return pa.chunked_array([[f"{day:{form}}" for day in days]])
-
-
-@pytest.mark.parametrize(
-    ("form", "n_days", "why"),
-    [
-        ("%d/%m/%Y", 12, "the day or the month may come first"),
-        ("%m/%d/%Y %H:%M", 12, "the day or the month may come first"),
-        ("%d März %Y", 200, "it is like dates"),
-        ("%d/%m/%Y at noon", 200, "it is like dates"),
-        ("%d-%b-%y", 200, "it is like dates"),
-        ("%d/%m/%y", 200, "it is like dates"),
-        ("%m/%d/%y %H:%M", 200, "it is like dates"),
-        ("%d.%m.%y", 200, "it is like dates"),
-        ("%m/%d/%Y 2:58 PM", 12, "the day or the month may come first"),
-    ],
-)
-def test_dates_of_unclear_order_are_left_out_and_said(form, n_days, why):
-    found = fit_column("day", dates(form, n_days), as_category=False)
-    assert isinstance(found, Ignored)
-    assert found.why.startswith(why)
-    assert "write them with the year first" in found.why
-
-
-def test_dates_of_both_orders_in_one_column_are_left_out_and_said():
-    both = [*dates("%d/%m/%Y", 60).to_pylist(), *dates("%m/%d/%Y", 60).to_pylist()]
-    found = fit_column("day", pa.array(both), as_category=False)
-    assert isinstance(found, Ignored)
-    assert "the day comes first in some of its dates" in found.why
-
-
-@pytest.mark.parametrize(
-    "text", ["12-34-5678", "1.2.10", "12.34.56", "10.0.0.12", "99/12/2025", "3/4"]
-)
-def test_codes_that_are_no_dates_stay_what_they_are(text):
-    texts = pa.chunked_array([[text, f"{text}0"] * 100])
-    assert isinstance(fit_column("code", texts, as_category=False), CategoryColumn)

@@ -158,3 +158,21 @@ def test_a_long_value_is_cut():
     assert words([long, "shop"] * 20, long) == (
         f"x is {long[:57]}..., as in 50% of ordinary rows"
     )
+
+
+STATED = ["?", "unknown", "-999", "1900-01-01", "9999-12-31"]
+
+
+def fit(values, missing=STATED, **options):
+    (column,) = fit_encoder(pa.table({"x": values}), missing=missing, **options).columns
+    return column
+
+
+def test_a_stated_value_is_shown_as_missing():
+    values = pa.array([*map(str, range(95)), *["?"] * 5])
+    column = fit(values)
+    usual = column.encode(values)
+    for array in (pa.array(["?"]), pa.array([-999.0]), pa.array([-999])):
+        assert put_into_words(column, array, usual) == [
+            "x is missing, as in 5% of ordinary rows"
+        ]

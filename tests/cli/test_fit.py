@@ -1,35 +1,14 @@
-"""The installed command fits, scores and explains a table, and refuses what it cannot."""
+"""The fit command says what it learnt from, and refuses with a way out."""
 
 import json
-import re
 import shlex
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pa_parquet
 import pytest
 
-from commands import FIT, assert_refused, make_place, run, run_with
+from commands import FIT, QUIET, assert_refused, ended, run
 from spadework.cli.fit import parse_map
-from spadework.tables.reading import read_table
 from test_table_model import payments
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A folder with payments and a model of them."""
-    return make_place(tmp_path_factory.mktemp("payments"))
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """An empty folder to fail in."""
-    pa_csv.write_csv(payments(), tmp_path / "payments.csv")
-    return tmp_path
-
-
-# What works
 
 
 def test_fit_says_what_it_learnt_from_and_prints_json(place):
@@ -52,78 +31,6 @@ def test_a_quiet_fit_says_nothing_and_makes_a_model(place):
     done = run("fit", "payments.csv", *FIT, "-o", "quiet", "--quiet", cwd=place)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [path.name for path in (place / "quiet").iterdir()] == ["model.spade"]
-
-
-def test_score_writes_every_row_in_order_and_says_so(place):
-    done = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)
-    assert done.returncode == 0, done.stderr
-    assert "300 rows scored" in done.stderr
-    found = read_table(place / "all.csv")
-    assert found.column("id").to_pylist() == [f"T{i:05}" for i in range(300)]
-    again = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)
-    assert_refused(again, "all.csv exists", "--force")
-
-
-def test_score_reads_standard_input_and_prints_csv_and_json_apart(place):
-    text = (place / "new.csv").read_text()
-    options = ("--top", "3", "--json", "--quiet")
-    done = run("score", "model", "-", *options, cwd=place, stdin=text)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stderr)["n_rows"] == 300
-    assert done.stdout.count("\n") == 4
-    scores = [float(line.split(",")[1]) for line in done.stdout.splitlines()[1:]]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_score_calls_rows_by_another_threshold_if_one_is_given(place):
-    done = run("score", "model", "new.csv", "--threshold", "2", "--quiet", cwd=place)
-    assert done.returncode == 0, done.stderr
-    for line in done.stdout.splitlines()[1:]:
-        _, score, probability, called = line.split(",")
-        assert (float(probability) > 0.5) == (float(score) > 2) == (called == "1")
-    refused = run("score", "model", "new.csv", "--threshold", "nan", cwd=place)
-    assert_refused(refused, "threshold must be", "a number; got nan")
-
-
-def test_a_quiet_score_says_nothing(place):
-    done = run("score", "model", "new.csv", "-o", "q.csv", "--quiet", cwd=place)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (place / "q.csv").read_text().count("\n") == 301
-
-
-def test_explain_prints_json_with_keys_and_shares_that_sum(place):
-    done = run("explain", "model", "new.csv", "--top", "2", "--json", cwd=place)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert len(found) == 2
-    assert found[0]["score"] >= found[1]["score"]
-    for each in found:
-        assert each["keys"]["id"] == f"T{each['row']:05}"
-        total = sum(reason["share"] for reason in each["reasons"])
-        assert total == pytest.approx(each["score"] - each["baseline"], abs=1e-5)
-
-
-def test_explain_puts_a_row_of_ones_choice_into_words(place):
-    done = run("explain", "model", "new.parquet", "--row", "17", cwd=place)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("row 17 (id T00017): score ")
-    assert "of ordinary rows" in done.stdout
-    assert "nearest labeled in training: id " in done.stdout
-
-
-def test_explain_needs_no_keys(folder):
-    done = run(
-        *("fit", "payments.csv", "--label", "status", "--map", "fraud=1,ok=0"),
-        *("--ignore", "id", "--out", "model"),
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr
-    for asked in (["--top", "2"], ["--row", "17"]):
-        done = run("explain", "model", "payments.csv", *asked, cwd=folder)
-        assert done.returncode == 0, done.stderr
-        rows = re.findall(r"^row (\d+): score ", done.stdout, re.MULTILINE)
-        assert len(rows) == (2 if "--top" in asked else 1)
-        assert "--top" in asked or rows == ["17"]
 
 
 def test_a_column_of_one_value_is_left_out_and_said(place):
@@ -223,9 +130,6 @@ def test_a_table_with_decimal_commas_scores_as_the_same_table_with_points(
     assert_refused(done, "amount", "not written as in training")
 
 
-# What is refused
-
-
 def wide():
     names = [f"column_{i}" for i in range(10_000)]
     numbers = np.random.default_rng(0).integers(1000, size=(30, 10_000))
@@ -320,65 +224,46 @@ def test_fit_refuses_a_map_that_is_none(folder):
     assert_refused(done, "fraud=1,ok=0")
 
 
-def test_score_refuses_a_word_among_numbers_and_leaves_nothing(place, tmp_path):
-    lines = (place / "new.csv").read_text().splitlines()
-    fields = lines[-1].split(",")
-    lines[-1] = ",".join([fields[0], "a lot", *fields[2:]])
-    (tmp_path / "bad.csv").write_text("\n".join(lines))
-    done = run("score", place / "model", "bad.csv", "-o", "s.csv", cwd=tmp_path)
-    assert_refused(done, "column amount", "expected a number", "'a lot'")
-    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
-
-
-def test_score_refuses_a_table_that_lacks_columns(place, tmp_path):
-    table = payments().drop_columns(["place", "at"])
-    pa_parquet.write_table(table, tmp_path / "bad.parquet")
-    done = run("score", place / "model", "bad.parquet", "-o", "s.csv", cwd=tmp_path)
-    assert_refused(done, "place, at", "Add them")
-    assert [path.name for path in tmp_path.iterdir()] == ["bad.parquet"]
-
-
-BEFORE_EACH_BATCH = """
-import os, signal
-from spadework.table_model import TableModel
-real = TableModel.score_batch
-def act(self, batch):
-    {act}
-    return real(self, batch)
-TableModel.score_batch = act
-"""
-
-
-def test_score_refuses_a_file_that_changes_while_it_is_read(place, tmp_path):
-    (tmp_path / "new.csv").write_bytes((place / "new.csv").read_bytes())
-    code = BEFORE_EACH_BATCH.format(act="open('new.csv', 'a').write('x')")
-    done = run_with(
-        code, "score", str(place / "model"), "new.csv", "-o", "s.csv", cwd=tmp_path
+def test_a_refit_takes_old_labels_and_new_rows(made):
+    done = ended(
+        *("fit", "old.csv", "--unlabeled", "new.csv", *QUIET, "-o", "model-2", "--json"),
+        cwd=made,
     )
-    assert_refused(done, "new.csv changed while it was read")
-    assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+    facts = json.loads(done.stdout)
+    alone = ended("fit", "old.csv", *QUIET, "-o", "model-3", "--json", cwd=made)
+    before = json.loads(alone.stdout)
+    assert facts["rows"] == 2 * before["rows"]
+    for kind in ("n_anomalies", "n_normals"):
+        assert facts["census"][kind] == before["census"][kind]
 
 
-def test_a_changed_model_file_is_refused(place, tmp_path):
-    content = bytearray((place / "model" / "model.spade").read_bytes())
-    content[len(content) // 2] ^= 1
-    (tmp_path / "model.spade").write_bytes(content)
-    done = run("score", tmp_path, place / "new.csv", "-o", "s.csv", cwd=tmp_path)
-    assert_refused(done, "model.spade", "changed")
-
-
-def test_explain_refuses_rows_that_are_not_there(place):
-    done = run("explain", "model", "new.csv", "--row", "300", cwd=place)
-    assert_refused(done, "there is no row 300")
-
-
-def test_explain_writes_a_key_that_is_no_number_as_null(tmp_path):
-    table = payments()
-    numbers = pa.array([float("nan"), *range(1, 240)], pa.float64())
-    table = table.set_column(0, "id", numbers)
-    pa_parquet.write_table(table, tmp_path / "payments.parquet")
-    run("fit", "payments.parquet", *FIT, "-o", "model", cwd=tmp_path)
-    done = run(
-        "explain", "model", "payments.parquet", "--row", "0", "--json", cwd=tmp_path
+def test_a_refit_takes_new_rows_with_words_once_they_are_said_to_mean_missing(made):
+    header, *lines = (made / "new.csv").read_text().splitlines()
+    rows = [line.split(",") for line in lines[:300]]
+    for row in rows[:7]:
+        row[2] = "pending"
+    (made / "words.csv").write_text("\n".join([header, *map(",".join, rows)]) + "\n")
+    fit = ("fit", "old.csv", "--unlabeled", "words.csv", *FIT, "-o", "model-4")
+    refused = ended(*fit, cwd=made, code=1).stderr
+    assert "amount: 7 of its values are no number, such as 'pending' in row 6,000" in (
+        refused
     )
-    assert json.loads(done.stdout)[0]["keys"] == {"id": None}
+    assert not (made / "model-4").exists()
+    done = ended(*fit, "--missing", "pending", cwd=made)
+    assert "said to be missing: 7 values (amount 7)" in done.stderr
+    for command in (
+        ("explain", "model-4", "words.csv", "--row", "0"),
+        ("compare", "model-4", "words.csv"),
+        ("report", "model-4", "words.csv", "-o", "words.html"),
+        ("export", "model-4", "words.csv", "-o", "words.onnx"),
+    ):
+        ended(*command, cwd=made)
+
+
+def test_a_refit_with_rows_of_a_database_says_how_to_ask_for_them(made):
+    done = ended(
+        *("fit", "old.csv", "--unlabeled", "sqlite:///b.db", *QUIET, "-o", "model-5"),
+        cwd=made,
+        code=1,
+    )
+    assert "UNION ALL" in done.stderr

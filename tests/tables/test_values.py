@@ -1,4 +1,4 @@
-"""What a user says means missing is missing, wherever and however it is written."""
+"""What means missing is missing, wherever and however it is written."""
 
 import datetime as dt
 import io
@@ -10,13 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fitted_columns import column_of
 from properties import examples
-from spadework.table_fitting import plan_table
 from spadework.tables.encoding import fit_encoder
 from spadework.tables.reading import read_table
-from spadework.tables.words import put_into_words
+from spadework.tables.values import to_text
 
 N = 60
+
+
+def test_nan_is_missing_as_none_is():
+    nan = float("nan")
+    assert to_text(pa.array([1.0, nan, None])).to_pylist() == ["1", None, None]
+    column = column_of(pa.array([1.0, 2.0, None] * 8), categories=["x"])
+    one, other = pa.array([1.0, nan]), pa.array([1.0, None])
+    np.testing.assert_array_equal(column.encode(one), column.encode(other))
+
+
+def test_whole_floats_beyond_the_range_of_integers_are_text_of_their_own():
+    assert len(set(to_text(pa.array([1e19, 2e19, 1e300])).to_pylist())) == 3
+
+
 STATED = ["?", "unknown", "-999", "1900-01-01", "9999-12-31"]
 DAYS = [dt.date(2024, 3, 1) + dt.timedelta(days=i) for i in range(N)]
 
@@ -91,47 +105,6 @@ def test_stated_truth_is_not_the_number_that_stands_for_it():
         column = fit(values, missing=["false"])
         assert column.encode(values)[:2, 1].tolist() == [0, 1]
 
-
-def test_a_stated_value_is_shown_as_missing():
-    values = pa.array([*map(str, range(95)), *["?"] * 5])
-    column = fit(values)
-    usual = column.encode(values)
-    for array in (pa.array(["?"]), pa.array([-999.0]), pa.array([-999])):
-        assert put_into_words(column, array, usual) == [
-            "x is missing, as in 5% of ordinary rows"
-        ]
-
-
-def test_the_plan_counts_what_was_stated_by_column():
-    table = pa.table(
-        {
-            "a": ["?", None, "NA", "-999", *map(str, range(N - 4))],
-            "b": [float("inf"), None, *np.linspace(0, 1, N - 2) ** 2],
-            "at": [*DAYS[1:], None],
-            "kind": ["?", "shop", "web"] * (N // 3),
-            "y": ["1", "0", "?"] * (N // 3),
-        }
-    )
-    options = {"label": "y", "label_map": {"1": 1, "0": 0, "?": -1}}
-    plan = plan_table(table, missing=STATED, **options)
-    assert plan.stated == {"a": 2, "kind": 20}
-    assert "said to be missing: 22 values (a 2, kind 20)" in plan.lines()
-    unused = plan_table(table.drop_columns(["a"]), missing=["none"], **options)
-    assert "said to be missing: 0 values" in unused.lines()
-    silent = plan_table(table.drop_columns(["a"]), **options)
-    assert not any("said to be" in line for line in silent.lines())
-
-
-def test_labels_and_keys_are_left_as_they_are():
-    table = pa.table(
-        {"x": np.linspace(0, 9, N), "id": ["0"] * N, "y": [1, 0, -1] * (N // 3)}
-    )
-    plan = plan_table(table, label="y", keys=["id"], missing=["0", 0])
-    assert plan.labels[:3].tolist() == [1, 0, -1]
-    assert plan.table.column("id").to_pylist() == ["0"] * N
-
-
-# The same from every source
 
 cells = {
     "number": st.sampled_from(["1", "2.50", "-999", "-999.0", "?", "unknown", None]),

@@ -1,0 +1,93 @@
+"""The score command writes every row in order, or nothing."""
+
+import json
+
+import pyarrow.parquet as pa_parquet
+
+from commands import assert_refused, run, run_with
+from spadework.tables.reading import read_table
+from test_table_model import payments
+
+
+def test_score_writes_every_row_in_order_and_says_so(place):
+    done = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "300 rows scored" in done.stderr
+    found = read_table(place / "all.csv")
+    assert found.column("id").to_pylist() == [f"T{i:05}" for i in range(300)]
+    again = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)
+    assert_refused(again, "all.csv exists", "--force")
+
+
+def test_score_reads_standard_input_and_prints_csv_and_json_apart(place):
+    text = (place / "new.csv").read_text()
+    options = ("--top", "3", "--json", "--quiet")
+    done = run("score", "model", "-", *options, cwd=place, stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stderr)["n_rows"] == 300
+    assert done.stdout.count("\n") == 4
+    scores = [float(line.split(",")[1]) for line in done.stdout.splitlines()[1:]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_score_calls_rows_by_another_threshold_if_one_is_given(place):
+    done = run("score", "model", "new.csv", "--threshold", "2", "--quiet", cwd=place)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines()[1:]:
+        _, score, probability, called = line.split(",")
+        assert (float(probability) > 0.5) == (float(score) > 2) == (called == "1")
+    refused = run("score", "model", "new.csv", "--threshold", "nan", cwd=place)
+    assert_refused(refused, "threshold must be", "a number; got nan")
+
+
+def test_a_quiet_score_says_nothing(place):
+    done = run("score", "model", "new.csv", "-o", "q.csv", "--quiet", cwd=place)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (place / "q.csv").read_text().count("\n") == 301
+
+
+def test_score_refuses_a_word_among_numbers_and_leaves_nothing(place, tmp_path):
+    lines = (place / "new.csv").read_text().splitlines()
+    fields = lines[-1].split(",")
+    lines[-1] = ",".join([fields[0], "a lot", *fields[2:]])
+    (tmp_path / "bad.csv").write_text("\n".join(lines))
+    done = run("score", place / "model", "bad.csv", "-o", "s.csv", cwd=tmp_path)
+    assert_refused(done, "column amount", "expected a number", "'a lot'")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_score_refuses_a_table_that_lacks_columns(place, tmp_path):
+    table = payments().drop_columns(["place", "at"])
+    pa_parquet.write_table(table, tmp_path / "bad.parquet")
+    done = run("score", place / "model", "bad.parquet", "-o", "s.csv", cwd=tmp_path)
+    assert_refused(done, "place, at", "Add them")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.parquet"]
+
+
+BEFORE_EACH_BATCH = """
+import os, signal
+from spadework.table_model import TableModel
+real = TableModel.score_batch
+def act(self, batch):
+    {act}
+    return real(self, batch)
+TableModel.score_batch = act
+"""
+
+
+def test_score_refuses_a_file_that_changes_while_it_is_read(place, tmp_path):
+    (tmp_path / "new.csv").write_bytes((place / "new.csv").read_bytes())
+    code = BEFORE_EACH_BATCH.format(act="open('new.csv', 'a').write('x')")
+    done = run_with(
+        code, "score", str(place / "model"), "new.csv", "-o", "s.csv", cwd=tmp_path
+    )
+    assert_refused(done, "new.csv changed while it was read")
+    assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+
+
+def test_a_changed_model_file_is_refused(place, tmp_path):
+    content = bytearray((place / "model" / "model.spade").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "model.spade").write_bytes(content)
+    done = run("score", tmp_path, place / "new.csv", "-o", "s.csv", cwd=tmp_path)
+    assert_refused(done, "model.spade", "changed")
