@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from test_table_model import payments
+from fitted_payments import payments
 
 COMMAND = Path(sys.executable).with_name("spadework")
 FORKS = multiprocessing.get_context("forkserver")

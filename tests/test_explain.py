@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fitted_payments import MAP, fitted, payments, small
 from spadework import SPADE
 from spadework.errors import InputError
 from spadework.explain import (
@@ -20,7 +21,6 @@ from spadework.explain import (
 )
 from spadework.table_fitting import fit_table
 from spadework.table_model import TableModel
-from test_table_model import MAP, fitted, payments, small
 
 OWNERS = np.array([0, 1, 1, 2, 3])  # the second column has two features
 

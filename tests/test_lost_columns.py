@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fitted_payments import fitted, payments
 from properties import examples
 from spadework.errors import InputError
 from spadework.lost_columns import MIN_ROWS
 from spadework.scoring import score_table
 from spadework.table_fitting import fit_table
-from test_table_model import fitted, payments
 
 NEVER_EMPTY = ["amount", "place"]
 

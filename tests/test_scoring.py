@@ -15,13 +15,13 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
 
+from fitted_payments import MAP, fitted, payments, small
 from spadework import scoring
 from spadework.errors import DataError, InputError
 from spadework.scoring import find_top, score_table
 from spadework.table_fitting import fit_table
 from spadework.table_model import TableModel
 from spadework.tables import reading, table_files, text
-from test_table_model import MAP, fitted, payments, small
 
 MIB = 1 << 20
 

@@ -4,7 +4,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from commands import QUIET, ended, make_place
-from test_table_model import payments
+from fitted_payments import payments
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from commands import FIT, assert_refused, ended, run
-from test_table_model import payments
+from fitted_payments import payments
 
 
 def test_explain_prints_json_with_keys_and_shares_that_sum(place):

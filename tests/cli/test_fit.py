@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from commands import FIT, QUIET, assert_refused, ended, run
+from fitted_payments import payments
 from spadework.cli.fit import parse_map
-from test_table_model import payments
 
 
 def test_fit_says_what_it_learnt_from_and_prints_json(place):

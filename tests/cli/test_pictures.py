@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from fitted_payments import payments
 from pictures import made_pictures, partly_labeled, write_pictures
 from spadework import load
 from spadework.cli.app import app
 from spadework.errors import SpadeworkError
-from test_table_model import payments
 
 COMMAND = Path(sys.executable).with_name("spadework")
 SMALL = ("--size", "64")

@@ -5,8 +5,8 @@ import json
 import pyarrow.parquet as pa_parquet
 
 from commands import assert_refused, run, run_with
+from fitted_payments import payments
 from spadework.tables.reading import read_table
-from test_table_model import payments
 
 
 def test_score_writes_every_row_in_order_and_says_so(place):
