@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.base import AnomalyDetector, Floats
+from spadework.arrays import Floats
+from spadework.base import AnomalyDetector
 from spadework.core.matching import decide_threshold
 from spadework.detector import SPADE
 from spadework.errors import InputError, LabelError

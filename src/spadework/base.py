@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from spadework.arrays import Floats, Labels, Rows
 from spadework.core.matching import decide_threshold
 from spadework.errors import InputError, LabelError
 from spadework.labels import UNLABELED, LabelCensus, count_labels, translate_labels
@@ -24,10 +25,6 @@ from spadework.validation import (
     refuse_constant,
     unchanged_on_failure,
 )
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.float32]
-Labels = NDArray[np.int8]
 
 
 class AnomalyDetector(ClassifierMixin, BaseEstimator):

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.base import AnomalyDetector, Floats, Labels, Rows
+from spadework.arrays import Floats, Labels, Rows
+from spadework.base import AnomalyDetector
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     PseudoLabeler,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, ks_2samp
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from spadework.arrays import Rows
 from spadework.errors import InputError
 from spadework.labels import NORMAL, UNLABELED
 from spadework.table_model import TableModel
@@ -27,8 +27,6 @@ from spadework.tables.dates import show_day, show_hour
 from spadework.tables.encoding import TableEncoder
 from spadework.tables.time_columns import HOUR, WEEKDAY
 from spadework.tables.words import WEEKDAYS
-
-Rows = NDArray[np.float32]
 
 CHANCE = 0.6
 """AUC up to which a classifier hardly tells two sets of rows apart."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Positions, Rows
 from spadework.core.pseudo_labels import BOTH
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
@@ -34,8 +34,6 @@ _STEP_VALUES = 1 << 24
 _SHOWN_REASONS = 5
 _LABELS = {ANOMALY: "anomaly", NORMAL: "normal"}
 _VOTES = {**_LABELS, UNLABELED: "abstains", BOTH: "both"}
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explana
     ]
 
 
-def ordinary_rows(model: TableModel) -> NDArray[np.float32]:
+def ordinary_rows(model: TableModel) -> Rows:
     """Return remembered rows that are neither labeled nor called anomalous."""
     reference = model.reference
     plain = (reference.labels != ANOMALY) & (
@@ -174,11 +172,7 @@ def ordinary_rows(model: TableModel) -> NDArray[np.float32]:
 
 
 def share_scores(
-    score: Any,
-    X: NDArray[np.float32],
-    starts: NDArray[np.float32],
-    owners: NDArray[np.intp],
-    rng: np.random.Generator,
+    score: Any, X: Rows, starts: Rows, owners: Positions, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Share the scores of rows among columns, over pairs of an order and its reverse.
 
@@ -217,9 +211,7 @@ def _count_starts(n_rows: int, n_columns: int) -> int:
     return min(max(wanted, FEWEST_STARTS), MOST_STARTS)
 
 
-def _spread(
-    model: TableModel, ordinary: NDArray[np.float32], n_starts: int
-) -> NDArray[np.float32]:
+def _spread(model: TableModel, ordinary: Rows, n_starts: int) -> Rows:
     """Take ordinary rows of evenly spread ranks of their scores."""
     order = np.argsort(model.detector.anomaly_score(ordinary), kind="stable")
     places = (np.arange(n_starts) + 0.5) * len(order) / n_starts
@@ -227,11 +219,7 @@ def _spread(
 
 
 def _score_steps(
-    score: Any,
-    start: NDArray[np.float32],
-    X: NDArray[np.float32],
-    owners: NDArray[np.intp],
-    columns: NDArray[np.intp],
+    score: Any, start: Rows, X: Rows, owners: Positions, columns: Positions
 ) -> Floats:
     """Score rows as one column after the other takes its value, from one row to X.
 
@@ -258,9 +246,7 @@ def _reasons(
     ]
 
 
-def _words(
-    model: TableModel, table: pa.Table, ordinary: NDArray[np.float32]
-) -> list[list[str]]:
+def _words(model: TableModel, table: pa.Table, ordinary: Rows) -> list[list[str]]:
     """Set every value against ordinary rows; by column, then by row."""
     owners = model.encoder.owners
     return [
@@ -269,7 +255,7 @@ def _words(
     ]
 
 
-def _nearest_labeled(model: TableModel, X: NDArray[np.float32]) -> list[list[Neighbour]]:
+def _nearest_labeled(model: TableModel, X: Rows) -> list[list[Neighbour]]:
     """Find the labeled training rows nearest to each row, on scaled features."""
     reference: Reference = model.reference
     labeled = np.flatnonzero(reference.labels != UNLABELED)
@@ -294,9 +280,7 @@ def _nearest_labeled(model: TableModel, X: NDArray[np.float32]) -> list[list[Nei
     return found
 
 
-def _votes(
-    model: TableModel, X: NDArray[np.float32]
-) -> tuple[list[str], list[list[Vote]]]:
+def _votes(model: TableModel, X: Rows) -> tuple[list[str], list[list[Vote]]]:
     """Say how the one-class classifiers vote on each row: in words, and one by one."""
     labeler = model.detector.pseudo_labeler_
     if labeler is None:

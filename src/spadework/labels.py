@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spadework.arrays import Labels, Positions
 from spadework.errors import LabelError
 
 ANOMALY, NORMAL, UNLABELED = 1, 0, -1
@@ -51,7 +52,7 @@ class LabelCensus(NamedTuple):
         )
 
 
-def count_labels(labels: NDArray[np.int8]) -> LabelCensus:
+def count_labels(labels: Labels) -> LabelCensus:
     """Count the rows of each label.
 
     Parameters
@@ -69,7 +70,7 @@ def count_labels(labels: NDArray[np.int8]) -> LabelCensus:
 
 def normalize_labels(
     y: ArrayLike, mapping: Mapping[Any, int] | None = None, *, stated: bool = False
-) -> NDArray[np.int8]:
+) -> Labels:
     """Turn labels as people keep them into 1, 0 and -1.
 
     Understood without a mapping: the numbers 1, 0 and -1 in any type, ``True``
@@ -116,9 +117,7 @@ def normalize_labels(
     return labels
 
 
-def translate_labels(
-    y: ArrayLike, mapping: Mapping[Any, int] | None = None
-) -> NDArray[np.int8]:
+def translate_labels(y: ArrayLike, mapping: Mapping[Any, int] | None = None) -> Labels:
     """Turn labels into 1, 0 and -1, whether or not they can be learnt from."""
     values = as_vector(y)
     if mapping is None:
@@ -157,7 +156,7 @@ def as_vector(y: ArrayLike) -> NDArray[Any]:
     return values
 
 
-def _read_values(values: NDArray[Any]) -> NDArray[np.int8]:
+def _read_values(values: NDArray[Any]) -> Labels:
     """Read labels that speak for themselves, without a mapping."""
     if values.dtype.kind in "biuf":
         return _read_numbers(values)
@@ -169,7 +168,7 @@ def _read_values(values: NDArray[Any]) -> NDArray[np.int8]:
     return np.array(read, dtype=np.int8)[inverse]
 
 
-def _read_numbers(values: NDArray[Any]) -> NDArray[np.int8]:
+def _read_numbers(values: NDArray[Any]) -> Labels:
     """Read a numeric label vector: 1, 0, -1, and NaN for unlabeled."""
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), UNLABELED, values)
@@ -198,7 +197,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
-def _unique_values(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _unique_values(values: NDArray[Any]) -> tuple[list[Any], Positions]:
     """Distinct values in order of appearance, and the position of each row's."""
     positions: dict[Any, int] = {}
     inverse = np.empty(len(values), dtype=np.intp)
@@ -234,7 +233,7 @@ def _checked_mapping(mapping: Mapping[Any, int]) -> dict[Any, int]:
     return checked
 
 
-def _apply_mapping(values: NDArray[Any], mapping: dict[Any, int]) -> NDArray[np.int8]:
+def _apply_mapping(values: NDArray[Any], mapping: dict[Any, int]) -> Labels:
     """Translate every value through the user's mapping."""
     unique, inverse = _unique_values(values)
     read = [mapping.get(value, UNLABELED if value is None else None) for value in unique]
@@ -248,7 +247,7 @@ def _apply_mapping(values: NDArray[Any], mapping: dict[Any, int]) -> NDArray[np.
     return np.array(read, dtype=np.int8)[inverse]
 
 
-def _refuse_ambiguous(values: NDArray[Any], labels: NDArray[np.int8]) -> None:
+def _refuse_ambiguous(values: NDArray[Any], labels: Labels) -> None:
     """Raise for 0 without any unlabeled row: it may mean normal, or not known."""
     one, zero = (values[labels == label][0] for label in (ANOMALY, NORMAL))
     if isinstance(zero, str) and zero.strip().lower() == "normal":

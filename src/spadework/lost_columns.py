@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags
 from spadework.reference import Reference
 from spadework.tables.columns import CategoryColumn, Column
 from spadework.tables.encoding import TableEncoder
@@ -77,7 +77,7 @@ class ColumnWatch:
             or self._is_known(column, array[_FIRST_ROWS:]).any()
         )
 
-    def _is_known(self, column: Column, array: Values) -> NDArray[np.bool_]:
+    def _is_known(self, column: Column, array: Values) -> Flags:
         """Tell values that are there and, of categories, were in training; (n_rows,)."""
         if not isinstance(column, CategoryColumn):
             return ~column.is_missing(array)

@@ -7,6 +7,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Labels, Rows
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
 
@@ -30,9 +31,9 @@ class Reference:
         earlier versions have none.
     """
 
-    X: NDArray[np.float32]
-    labels: NDArray[np.int8]
-    scores: NDArray[np.float64]
+    X: Rows
+    labels: Labels
+    scores: Floats
     places: NDArray[np.int64]
     names: NDArray[np.object_] | None = None
     learnt: NDArray[np.uint64] | None = None
@@ -56,13 +57,13 @@ class Reference:
         return mark_rows(self.X[labeled], names)
 
     @property
-    def usual(self) -> NDArray[np.bool_]:
+    def usual(self) -> Flags:
         """Which rows stand for what comes in: unlabeled ones, or all if none is."""
         unlabeled = self.labels == UNLABELED
         return unlabeled if unlabeled.any() else ~unlabeled
 
 
-def mark_rows(X: NDArray[np.float32], names: Sequence[str] | None) -> NDArray[np.uint64]:
+def mark_rows(X: Rows, names: Sequence[str] | None) -> NDArray[np.uint64]:
     """Mark encoded rows, (n_rows, 2): each alone, and each with its name if it has one.
 
     Rows that differ hardly ever have the same mark.

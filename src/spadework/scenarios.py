@@ -14,11 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from spadework.arrays import Floats, Labels, Numbers, Positions
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 Kinds = NDArray[np.int64]
-Labels = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LabeledTable:
     given: tuple[int, ...]
     n_train: int | None = None
     train_share: float = 0.5
-    judged_by: NDArray[np.floating] | None = None
+    judged_by: Numbers | None = None
 
     def __post_init__(self) -> None:
         if len(self.X) != len(self.kind):
@@ -157,9 +157,7 @@ def training_kinds(table: LabeledTable, seed: int) -> Kinds:
     return table.kind[train]
 
 
-def _split(
-    table: LabeledTable, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _split(table: LabeledTable, rng: np.random.Generator) -> tuple[Positions, Positions]:
     """Positions of training and test rows."""
     if table.n_train is not None:
         order, n_train = np.arange(len(table.X)), table.n_train
@@ -170,10 +168,7 @@ def _split(
 
 
 def _trial(
-    table: LabeledTable,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    chosen: NDArray[np.intp],
+    table: LabeledTable, train: Positions, test: Positions, chosen: Positions
 ) -> Trial:
     """Label the chosen training rows and hide the truth about all others."""
     y = np.full(len(train), UNLABELED, dtype=np.int8)
@@ -182,7 +177,7 @@ def _trial(
     return Trial(table.X[train], y, table.X[test], table.kind[test], table.given)
 
 
-def _logistic_risk(table: LabeledTable, train: NDArray[np.intp]) -> NDArray[np.float64]:
+def _logistic_risk(table: LabeledTable, train: Positions) -> Floats:
     """Probability of an anomaly by a logistic regression on the full truth."""
     model = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=1000))
     seen = table.X if table.judged_by is None else table.judged_by

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Labels, Rows
 from spadework.errors import InputError, list_some, suggest
 from spadework.labels import UNLABELED, count_labels
 from spadework.lazy import LazyModule
@@ -111,7 +111,7 @@ class FitPlan:
 
     table: pa.Table
     encoder: TableEncoder
-    labels: NDArray[np.int8]
+    labels: Labels
     label: str
     label_map: dict[str | None, int] | None
     keys: tuple[str, ...]
@@ -249,10 +249,7 @@ def _count_stated(column: Column, array: Values) -> int:
 
 
 def _remember(
-    detector: "detectors.SPADE",
-    X: NDArray[np.float32],
-    labels: NDArray[np.int8],
-    keys: pa.Table,
+    detector: "detectors.SPADE", X: Rows, labels: Labels, keys: pa.Table
 ) -> Reference:
     """Draw the rows that a model remembers, of each label the same number at most."""
     rng = np.random.default_rng(0)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Labels
 from spadework.errors import InputError
 from spadework.lost_columns import ColumnWatch, LostColumn, warn_of_lost
 from spadework.reference import Reference
@@ -122,7 +122,7 @@ class TableModel:
                 f"rows; add them, or fit without them"
             )
 
-    def read_labels(self, table: pa.Table) -> NDArray[np.int8]:
+    def read_labels(self, table: pa.Table) -> Labels:
         """Read the label column of a table, (n_rows,); 0 is what it was in training."""
         stated = self.detector.census_.n_normals > 0
         return read_label_column(table, self.label, self.label_map, stated=stated)

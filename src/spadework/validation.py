@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
+from spadework.arrays import Flags, Labels, Rows
 from spadework.errors import InputError, LabelError
 from spadework.labels import LabelCensus, as_vector, count_labels, normalize_labels
 from spadework.parameters import check_positive_integer
@@ -30,9 +31,7 @@ _CHOICES = {
 }
 
 
-def check_rows(
-    estimator: BaseEstimator, X: ArrayLike, *, fitting: bool
-) -> NDArray[np.float32]:
+def check_rows(estimator: BaseEstimator, X: ArrayLike, *, fitting: bool) -> Rows:
     """Return X as finite float32 rows, or say what is wrong with it.
 
     While fitting, the number and names of the columns are stored on the
@@ -85,9 +84,7 @@ def new_generator(random_state: Any) -> np.random.Generator:
         ) from error
 
 
-def read_labels(
-    y: ArrayLike, label_map: Mapping[Any, int] | None, n_rows: int
-) -> NDArray[np.int8]:
+def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None, n_rows: int) -> Labels:
     """Return the labels of so many rows as 1, 0 and -1.
 
     A column of them is taken with a warning.
@@ -166,7 +163,7 @@ def check_threshold(threshold: Any) -> None:
         raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
 
 
-def check_counts(labels: NDArray[np.int8]) -> None:
+def check_counts(labels: Labels) -> None:
     """Refuse too few labels."""
     census = count_labels(labels)
     if census.n_labeled < 2:
@@ -175,7 +172,7 @@ def check_counts(labels: NDArray[np.int8]) -> None:
         )
 
 
-def refuse_constant(rows: NDArray[np.float32]) -> None:
+def refuse_constant(rows: Rows) -> None:
     """Refuse a table in which no row differs from another."""
     if (rows == rows[0]).all():
         raise InputError(
@@ -205,9 +202,7 @@ def _is_threshold_rule(rule: Any) -> bool:
         return False
 
 
-def _refuse_flattened(
-    estimator: Any, rows: NDArray[Any], single: NDArray[np.float32]
-) -> None:
+def _refuse_flattened(estimator: Any, rows: NDArray[Any], single: Rows) -> None:
     """Refuse columns whose differences all vanish in float32, such as Unix times.
 
     Those that differ by errors of rounding are constant.
@@ -226,9 +221,7 @@ def _refuse_flattened(
         )
 
 
-def _not_finite_message(
-    estimator: Any, rows: NDArray[Any], bad: NDArray[np.bool_]
-) -> str:
+def _not_finite_message(estimator: Any, rows: NDArray[Any], bad: Flags) -> str:
     """Name the columns that hold NaN or infinity."""
     names = getattr(estimator, "feature_names_in_", np.arange(rows.shape[1]))
     shown = ", ".join(str(name) for name in names[bad][:_SHOWN_COLUMNS])

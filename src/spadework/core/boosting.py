@@ -10,14 +10,11 @@ each, are boosted side by side.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from spadework.arrays import Flags, Floats, Positions, Rows
 from spadework.core.symmetric import SymmetricTrees, as_forest
 from spadework.core.trees import FlatForest
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 N_TREES = 50
 """Trees of each model."""
@@ -36,10 +33,7 @@ PENALTY = 1.0
 
 
 def boost(
-    X: NDArray[np.float32],
-    targets: NDArray[np.bool_],
-    weights: Floats,
-    rng: np.random.Generator,
+    X: Rows, targets: Flags, weights: Floats, rng: np.random.Generator
 ) -> FlatForest:
     """Fit models of the log-odds of a target; return their trees, model after model.
 
@@ -85,11 +79,7 @@ def boost(
 
 
 def _gains(
-    above: NDArray[np.bool_],
-    leaves: Positions,
-    slopes: Floats,
-    bends: Floats,
-    n_leaves: int,
+    above: Flags, leaves: Positions, slopes: Floats, bends: Floats, n_leaves: int
 ) -> Floats:
     """How far each way to split every leaf lowers the loss, (n_models, n_tried).
 

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessIssue]
 
+from spadework.arrays import Flags, Floats, Numbers
 from spadework.core.copies import CopiedByFields
 from spadework.errors import InputError
-
-Floats = NDArray[np.float64]
 
 SHARED, LEFT_OUT = -1, -2
 """Group codes of rows that every member, or no member, is fitted on."""
@@ -61,7 +60,7 @@ class GaussianEnsemble(CopiedByFields):
         if not ((diagonals > 0).all() and np.isfinite(self.factors).all()):
             raise InputError("Cholesky factors must be finite with a positive diagonal")
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Negative log-likelihood under every member, (n_samples, n_members)."""
         return score_gaussians(self, X)
 
@@ -89,7 +88,7 @@ class Whitening(NamedTuple):
 
 
 def fit_gaussians(
-    X: NDArray[np.floating], groups: NDArray[np.integer], *, ridge: float = RIDGE
+    X: Numbers, groups: NDArray[np.integer], *, ridge: float = RIDGE
 ) -> GaussianEnsemble:
     """Fit one Gaussian per group, each on its own rows and the shared ones.
 
@@ -141,7 +140,7 @@ def fit_gaussians(
     return GaussianEnsemble(centre + offsets, _factor(covariances, floor))
 
 
-def score_gaussians(ensemble: GaussianEnsemble, X: NDArray[np.floating]) -> Floats:
+def score_gaussians(ensemble: GaussianEnsemble, X: Numbers) -> Floats:
     """Score all rows by all members: the negative log-likelihood, o_k(x).
 
     Parameters
@@ -198,7 +197,7 @@ def whiten(ensemble: GaussianEnsemble) -> Whitening:
 
 
 def _moments(
-    X: NDArray[np.floating], chosen: NDArray[np.bool_], centre: Floats
+    X: Numbers, chosen: Flags, centre: Floats
 ) -> tuple[np.float64, Floats, Floats]:
     """Count, sum (d,) and cross-products (d, d) of the chosen rows, centred."""
     n_features = X.shape[1]

@@ -1,10 +1,9 @@
 """How much likelier a score is for anomalies than for other rows."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-Floats = NDArray[np.float64]
+from spadework.arrays import Floats, Positions
 
 HALF_A_ROW = 0.5
 """Rows that are added to each step, so that no step is without anomalies or others."""
@@ -49,7 +48,7 @@ def likelihood_ratio(anomalies: Floats, others: Floats, at: Floats) -> Floats:
     return np.interp(at, scores, np.repeat(rising, lengths))
 
 
-def _smoothed(counts: NDArray[np.intp], starts: NDArray[np.intp]) -> Floats:
+def _smoothed(counts: Positions, starts: Positions) -> Floats:
     """Log of the share of rows in each step, (n_steps,)."""
     in_step = np.add.reduceat(counts, starts)
     return np.log((in_step + HALF_A_ROW) / (counts.sum() + HALF_A_ROW))

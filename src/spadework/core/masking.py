@@ -5,16 +5,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spadework.core.masks import (
-    CHUNK_BITS,
-    CHUNK_BYTES,
-    Chunk,
-    Integers,
-    LeafMasks,
-    Words,
-)
+from spadework.arrays import Flags, Positions, Singles
+from spadework.core.masks import CHUNK_BITS, CHUNK_BYTES, Chunk, LeafMasks, Words
 from spadework.core.trees import FlatForest, join_forests
 
 _MAX_BYTES = 1 << 26
@@ -78,9 +71,9 @@ class _Leaves(NamedTuple):
         First chunk of each forest, and behind the last.
     """
 
-    node: Integers
-    chunk: Integers
-    slot: Integers
+    node: Positions
+    chunk: Positions
+    slot: Positions
     bounds: list[int]
 
 
@@ -98,12 +91,12 @@ class _Bins(NamedTuple):
     """
 
     columns: list[int]
-    cuts: list[NDArray[np.float32]]
-    column: Integers
-    first_right: Integers
+    cuts: list[Singles]
+    column: Positions
+    first_right: Positions
 
     @property
-    def n_bins(self) -> Integers:
+    def n_bins(self) -> Positions:
         """Bins of each column: one more than cuts."""
         return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.intp)
 
@@ -121,13 +114,13 @@ class _Paths(NamedTuple):
         Whether the leaf lies on its right.
     """
 
-    chunk: Integers
-    slot: Integers
-    column: Integers
-    first_right: Integers
-    is_right: NDArray[np.bool_]
+    chunk: Positions
+    slot: Positions
+    column: Positions
+    first_right: Positions
+    is_right: Flags
 
-    def pick(self, chosen: NDArray[np.bool_]) -> "_Paths":
+    def pick(self, chosen: Flags) -> "_Paths":
         """Return some of the entries."""
         parts: Any = (each[chosen] for each in self)
         return _Paths(*parts)
@@ -154,7 +147,7 @@ def _bin_columns(forest: FlatForest) -> _Bins:
     """Collect the thresholds of every column that is tested."""
     inner = forest.left != np.arange(len(forest.left))
     columns = np.unique(forest.feature[inner])
-    cuts: list[NDArray[np.float32]] = []
+    cuts: list[Singles] = []
     first_right = np.zeros(len(inner), dtype=np.intp)
     for column in columns:
         nodes = inner & (forest.feature == column)
@@ -214,6 +207,6 @@ def _make_masks(n_bins: int, paths: _Paths) -> Words:
     return _pack((low <= each_bin) & (each_bin < high))
 
 
-def _pack(bits: NDArray[np.bool_]) -> Words:
+def _pack(bits: Flags) -> Words:
     """Put bits, (..., CHUNK_BITS), into words, (..., CHUNK_WORDS)."""
     return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)

@@ -15,12 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Numbers, Positions, Singles
 from spadework.core.cores import map_blocks
 from spadework.core.trees import refuse_other_width
 
-Integers = NDArray[np.intp]
 Words = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 
 CHUNK_BYTES = 32
 """Bytes of a mask that are looked up at once; numpy copies no more than that quickly."""
@@ -70,11 +69,11 @@ class LeafMasks:
 
     n_features: int
     columns: list[int]
-    cuts: list[NDArray[np.float32]]
+    cuts: list[Singles]
     n_trees: list[int]
     chunks: list[list[Chunk]]
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Mean leaf value of each row in each forest, (n_forests, n_samples).
 
         Rows, (n_samples, n_features), are finite and taken as float32.
@@ -84,7 +83,7 @@ class LeafMasks:
         blocks = map_blocks(lambda rows: self._score_block(X[rows]), len(X), _BLOCK_ROWS)
         return np.concatenate([none, *blocks], axis=1)
 
-    def _score_block(self, X: NDArray[np.floating]) -> Floats:
+    def _score_block(self, X: Numbers) -> Floats:
         """Score rows that the processor's cache has room for, (n_forests, n_rows)."""
         bins = [
             np.searchsorted(cuts, X[:, column].astype(np.float32))
@@ -102,8 +101,8 @@ class LeafMasks:
 
 
 def _find_leaves(
-    chunk: Chunk, bins: list[Integers], joined: Words, other: Words
-) -> tuple[Integers, Floats]:
+    chunk: Chunk, bins: list[Positions], joined: Words, other: Words
+) -> tuple[Positions, Floats]:
     """Find the leaves of a chunk that rows end in: their rows and values, (n_found,).
 
     The words, (n_rows, CHUNK_WORDS), are room to work in.

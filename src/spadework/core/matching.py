@@ -27,14 +27,14 @@ distance returned is within that tolerance of the exhaustive one by construction
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from spadework.arrays import Flags, Floats, Labels, Positions
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 Tail = Literal["upper", "lower"]
-Floats = NDArray[np.float64]
-Sizes = NDArray[np.intp]
+Sizes = Positions
 
 SEARCH_TOLERANCE = 5e-3
 """How far, relatively, a searched distance may lie above the exhaustive one."""
@@ -132,7 +132,7 @@ def tail_threshold(scores: ArrayLike, size: int, *, tail: Tail) -> float:
     return sign * _cut_off(ordered, size)
 
 
-def decide_threshold(scores: Floats, labels: NDArray[np.int8]) -> float:
+def decide_threshold(scores: Floats, labels: Labels) -> float:
     """Decide the threshold above which rows are called anomalies.
 
     Three guesses at how many unlabeled rows lie above it can each be far off: how many
@@ -288,7 +288,7 @@ class _TailMatcher:
             excess[row, cell] = (below + above) * n_cells / size
         return excess.sum(axis=1) / n_cells
 
-    def _crossings(self, sizes: Sizes) -> NDArray[np.bool_]:
+    def _crossings(self, sizes: Sizes) -> Flags:
         """Cells in which a tail passes the labeled score, (n_sizes, n_cells)."""
         n_cells, cells = len(self.labeled), np.arange(len(self.labeled))
         start = (len(self.unlabeled) - sizes)[:, None]

@@ -12,14 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Numbers, Positions
 from spadework.core.cores import map_blocks
 from spadework.core.gaussian import fit_gaussians, product_rows, whiten
 from spadework.errors import InputError
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.floating]
 
 N_POINTS = 64
 """Rows of a draw, at most."""
@@ -69,12 +66,12 @@ class NearestNeighbours:
         if not (np.isfinite(self.points).all() and np.isfinite(self.axes).all()):
             raise InputError("points must be finite, and so must their axes")
 
-    def score(self, X: Rows) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Mean distance to the nearest row of a draw, (n_samples, n_members)."""
         return score_neighbours(self, X)
 
 
-def draw_neighbours(parts: list[Rows], rng: np.random.Generator) -> NearestNeighbours:
+def draw_neighbours(parts: list[Numbers], rng: np.random.Generator) -> NearestNeighbours:
     """Draw the rows that each member measures distances to.
 
     Parameters
@@ -92,7 +89,7 @@ def draw_neighbours(parts: list[Rows], rng: np.random.Generator) -> NearestNeigh
     return NearestNeighbours(np.array(points, dtype=np.float64) @ axes, axes)
 
 
-def distance_axes(X: Rows) -> Floats:
+def distance_axes(X: Numbers) -> Floats:
     """Return axes on which rows are apart as far as a Gaussian of them says.
 
     Parameters
@@ -111,12 +108,12 @@ def distance_axes(X: Rows) -> Floats:
 
 def draw_places(
     n_rows: int, n_draws: int, n_points: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
+) -> Positions:
     """Draw places among so many rows, none twice in a draw; (n_draws, n_points)."""
     return np.stack([rng.choice(n_rows, n_points, replace=False) for _ in range(n_draws)])
 
 
-def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
+def score_neighbours(neighbours: NearestNeighbours, X: Numbers) -> Floats:
     """Average over its draws how far every member's nearest row lies.
 
     Parameters
@@ -141,9 +138,7 @@ def score_neighbours(neighbours: NearestNeighbours, X: Rows) -> Floats:
     return np.concatenate([np.empty((0, n_members)), *_map_nearest(neighbours, X, mean)])
 
 
-def score_drawn(
-    neighbours: NearestNeighbours, X: Rows, drawn: NDArray[np.bool_]
-) -> Floats:
+def score_drawn(neighbours: NearestNeighbours, X: Numbers, drawn: Flags) -> Floats:
     """Score rows that some draws hold by all others, as if they had not been drawn.
 
     Parameters
@@ -168,9 +163,7 @@ def score_drawn(
 
 
 def _map_nearest(
-    neighbours: NearestNeighbours,
-    X: Rows,
-    function: Callable[[Floats, slice], Floats],
+    neighbours: NearestNeighbours, X: Numbers, function: Callable[[Floats, slice], Floats]
 ) -> list[Floats]:
     """Call a function with the distances of chunks of rows, on all cores.
 

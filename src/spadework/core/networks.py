@@ -5,16 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from spadework.arrays import Numbers, Singles
 from spadework.core.scaling import AsinhScaler, MinMaxScaler
 from spadework.errors import InputError
 
 MIN_WIDTH = 8
 """Below this, layers of few features die under their ReLU and scores are constant."""
 
-Weights = dict[str, NDArray[np.float32]]
+Weights = dict[str, Singles]
 
 
 class NetworkOutput(NamedTuple):
@@ -116,7 +116,7 @@ def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(weight.shape) for name, weight in weights.items()}
 
 
-def to_tensor(X: NDArray[np.floating], scaler: MinMaxScaler | AsinhScaler) -> Tensor:
+def to_tensor(X: Numbers, scaler: MinMaxScaler | AsinhScaler) -> Tensor:
     """Scale rows and put them where networks score."""
     return torch.from_numpy(scaler.transform(X)).to(find_device("auto"))
 

@@ -10,14 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from spadework.arrays import Floats, Positions
 from spadework.core.training import Adam
 from spadework.labels import ANOMALY, NORMAL
-
-Positions = NDArray[np.intp]
 
 HIDDEN, LAYERS = 32, 2
 STEPS, BATCH, LEARNING_RATE = 200, 256, 3e-3
@@ -80,9 +78,7 @@ def train_perceptrons(
     return layers
 
 
-def predict_probabilities(
-    layers: Layers, columns: Positions, X: Tensor
-) -> NDArray[np.float64]:
+def predict_probabilities(layers: Layers, columns: Positions, X: Tensor) -> Floats:
     """Probability of an anomaly by every network, shape (n_networks, n_samples)."""
     picked = torch.from_numpy(columns).to(X.device)
     with torch.no_grad():

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from spadework.arrays import Flags, Floats, Labels, Numbers, Positions
 from spadework.core.gaussian import LEFT_OUT, SHARED
 from spadework.core.matching import Tail, otsu_threshold, tail_size, tail_threshold
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
 Voting = Literal["unanimous", "majority"]
 ScoreScale = Literal["log", "raw"]
 ThresholdRule = Literal["bounded", "matching", "otsu"] | Sequence[float]
@@ -35,7 +34,7 @@ _LABEL_NAMES = {ANOMALY: "pseudo-anomaly", NORMAL: "pseudo-normal", UNLABELED: "
 class Members(Protocol):
     """K fitted one-class models."""
 
-    def score(self, X: NDArray[np.floating], /) -> Floats:
+    def score(self, X: Numbers, /) -> Floats:
         """Score rows by every member, (n_samples, n_members), higher is odder."""
         ...
 
@@ -45,8 +44,8 @@ class OneClassModel(Protocol):
 
     def fit_members(
         self,
-        X: NDArray[np.floating],
-        groups: NDArray[np.intp],
+        X: Numbers,
+        groups: Positions,
         rng: np.random.Generator,
         /,
     ) -> Members:
@@ -112,7 +111,7 @@ class FittedPseudoLabeler:
     voting: Voting
     abstain: bool
 
-    def label(self, X: NDArray[np.floating]) -> PseudoLabels:
+    def label(self, X: Numbers) -> PseudoLabels:
         """Pseudo-label rows, X of shape (n_samples, n_features)."""
         return self.vote(self.members.score(X))
 
@@ -157,7 +156,7 @@ class PseudoLabeler:
     stand_in: bool
 
     def fit(
-        self, X: NDArray[np.floating], labels: Labels, rng: np.random.Generator
+        self, X: Numbers, labels: Labels, rng: np.random.Generator
     ) -> tuple[FittedPseudoLabeler, PseudoLabels]:
         """Fit the members, find their thresholds, label the unlabeled rows.
 
@@ -181,7 +180,7 @@ class PseudoLabeler:
 
 def split_unlabeled(
     labels: Labels, n_members: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
+) -> Positions:
     """Deal the unlabeled rows into K disjoint parts (Algorithm 1, line 2).
 
     Returns the group codes of `spadework.core.gaussian.fit_gaussians`: a member for
@@ -330,8 +329,8 @@ def _otsu_tail(scores: Floats, tail: Tail) -> int:
     return max(1, int(inside.sum()))
 
 
-def _agreed(votes: NDArray[np.bool_], voting: Voting) -> NDArray[np.bool_]:
+def _agreed(votes: Flags, voting: Voting) -> Flags:
     """Rows on which the members agree, votes of shape (n_rows, n_members)."""
     n_members = votes.shape[1]
-    n_votes: NDArray[np.intp] = votes.sum(axis=1)
+    n_votes: Positions = votes.sum(axis=1)
     return n_votes == n_members if voting == "unanimous" else 2 * n_votes > n_members

@@ -4,8 +4,8 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Numbers, Rows, Singles
 from spadework.errors import InputError
 
 Scaling = Literal["minmax", "asinh"]
@@ -41,8 +41,8 @@ class MinMaxScaler:
     low, span : ndarray of shape (n_features,)
     """
 
-    low: NDArray[np.float64]
-    span: NDArray[np.float64]
+    low: Floats
+    span: Floats
 
     def __post_init__(self) -> None:
         fits = self.low.ndim == 1 and self.low.shape == self.span.shape
@@ -54,7 +54,7 @@ class MinMaxScaler:
         """Columns it scales."""
         return len(self.low)
 
-    def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def transform(self, X: Numbers) -> Rows:
         """Scale rows, shape (n_samples, n_features)."""
         scaled = np.empty(X.shape, dtype=np.float32)
         for start in range(0, len(X), _CHUNK_ROWS):
@@ -82,8 +82,8 @@ class AsinhScaler:
         these have no distance in, the standard deviation.
     """
 
-    centre: NDArray[np.float64]
-    unit: NDArray[np.float64]
+    centre: Floats
+    unit: Floats
 
     def __post_init__(self) -> None:
         fits = self.centre.ndim == 1 and self.centre.shape == self.unit.shape
@@ -95,7 +95,7 @@ class AsinhScaler:
         """Columns it scales."""
         return len(self.centre)
 
-    def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def transform(self, X: Numbers) -> Rows:
         """Scale rows, shape (n_samples, n_features)."""
         scaled = np.empty(X.shape, dtype=np.float32)
         for start in range(0, len(X), _CHUNK_ROWS):
@@ -118,8 +118,8 @@ class PrincipalScaler:
         Divided by the spread of the columns, and of the rows along each axis.
     """
 
-    mean: NDArray[np.float32]
-    axes: NDArray[np.float32]
+    mean: Singles
+    axes: Singles
 
     def __post_init__(self) -> None:
         if self.axes.ndim != 2 or self.mean.shape != self.axes.shape[:1]:
@@ -130,12 +130,12 @@ class PrincipalScaler:
         """Columns it scales."""
         return len(self.mean)
 
-    def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def transform(self, X: Numbers) -> Rows:
         """Rotate rows, (n_samples, n_features) to (n_samples, n_axes)."""
         return ((X - self.mean) @ self.axes).astype(np.float32, copy=False)
 
 
-def column_spread(X: NDArray[np.floating]) -> NDArray[np.floating]:
+def column_spread(X: Numbers) -> Numbers:
     """Deviation of the columns of X, (..., n_features), a tenth of the median at least.
 
     A column that hardly moves in training may move much in new rows. Divided by its
@@ -145,7 +145,7 @@ def column_spread(X: NDArray[np.floating]) -> NDArray[np.floating]:
     return np.maximum(spread, LEAST_SPREAD * np.median(spread)) + _SMALLEST_SPREAD
 
 
-def fit_principal_scaler(X: NDArray[np.floating], n_axes: int) -> PrincipalScaler:
+def fit_principal_scaler(X: Numbers, n_axes: int) -> PrincipalScaler:
     """Find the axes along which standardised rows, (n_samples, n_features), differ most.
 
     There are at most as many axes as rows, less one.
@@ -174,7 +174,7 @@ def same_scaling(
 
 
 def fit_scaler(
-    X: NDArray[np.floating], scaling: Scaling, rng: np.random.Generator
+    X: Numbers, scaling: Scaling, rng: np.random.Generator
 ) -> MinMaxScaler | AsinhScaler:
     """Fit the named scaling on the rows of X, shape (n_samples, n_features).
 

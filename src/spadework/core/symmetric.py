@@ -8,11 +8,9 @@ column of many rows at once.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Numbers, Positions, Singles
 from spadework.core.trees import FlatForest, refuse_other_width
-
-Floats = NDArray[np.float64]
 
 _MAX_DEPTH = 8
 """Questions whose answers fit into a byte."""
@@ -36,11 +34,11 @@ class SymmetricTrees:
     """
 
     n_features: int
-    columns: NDArray[np.intp]
-    borders: NDArray[np.float32]
+    columns: Positions
+    borders: Singles
     values: Floats
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Mean leaf value of each finite row, X of shape (n_samples, n_features)."""
         refuse_other_width(X, self.n_features)
         # One core is as fast as many: between short calls they would wait for Python.
@@ -48,7 +46,7 @@ class SymmetricTrees:
         blocks = (self._score_block(X[start : start + _BLOCK_ROWS]) for start in starts)
         return np.concatenate([np.empty(0), *blocks])
 
-    def _score_block(self, X: NDArray[np.floating]) -> Floats:
+    def _score_block(self, X: Numbers) -> Floats:
         """Score rows, in the order of the trees: the sum is that of walking."""
         by_column = np.ascontiguousarray(X.T, dtype=np.float32)
         sums, found = np.zeros(len(X)), np.empty(len(X))

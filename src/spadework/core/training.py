@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.adam import adam
 
+from spadework.arrays import Floats, Labels, Rows
 from spadework.core.losses import labeled_loss, pseudo_loss, reconstruction_loss
 from spadework.core.networks import SpadeNetwork
 from spadework.core.pseudo_labels import (
@@ -81,7 +81,7 @@ class TrainingResult:
 def train_network(
     network: SpadeNetwork,
     X: Tensor,
-    labels: NDArray[np.int8],
+    labels: Labels,
     labeler: PseudoLabeler,
     options: TrainingOptions,
     rng: np.random.Generator,
@@ -122,14 +122,14 @@ def train_network(
     return result
 
 
-def encode(network: SpadeNetwork, X: Tensor) -> NDArray[np.float32]:
+def encode(network: SpadeNetwork, X: Tensor) -> Rows:
     """Latent codes h(x) of all rows, shape (n_samples, n_hidden)."""
     with torch.no_grad():
         parts = [network.encoder(rows) for rows in X.split(_SCORE_ROWS)]
     return torch.cat(parts).cpu().numpy()
 
 
-def predict_logits(network: SpadeNetwork, X: Tensor) -> NDArray[np.float64]:
+def predict_logits(network: SpadeNetwork, X: Tensor) -> Floats:
     """Logits q(h(x)) of all rows, shape (n_samples,)."""
     with torch.no_grad():
         parts = [
@@ -186,11 +186,7 @@ class _Batches:
     """Deals all rows into steps: unlabeled ones once, labeled ones in rotation."""
 
     def __init__(
-        self,
-        X: Tensor,
-        labels: NDArray[np.int8],
-        batch_size: int,
-        rng: np.random.Generator,
+        self, X: Tensor, labels: Labels, batch_size: int, rng: np.random.Generator
     ) -> None:
         known = torch.from_numpy(labels != UNLABELED).to(X.device)
         self.labeled, self.unlabeled = X[known], X[~known]
@@ -225,7 +221,7 @@ def _run_epoch(
     network: SpadeNetwork,
     optimizer: "Adam",
     batches: _Batches,
-    targets: NDArray[np.int8],
+    targets: Labels,
     options: TrainingOptions,
 ) -> Epoch:
     """Update g, h and q with one pass over the rows (eq. 5)."""
@@ -303,7 +299,7 @@ def _over_all_rows(
 
 
 def warn_of_single_class(
-    labels: NDArray[np.int8], pseudo_anomalies: int, pseudo_normals: int
+    labels: Labels, pseudo_anomalies: int, pseudo_normals: int
 ) -> None:
     """Warn when the predictor ended without a row of one class to learn from."""
     counts = {ANOMALY: pseudo_anomalies, NORMAL: pseudo_normals}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Numbers, Positions, Rows, Singles
 from spadework.core.copies import CopiedByFields
 from spadework.core.cores import map_blocks
 from spadework.errors import InputError
@@ -49,11 +50,11 @@ class FlatForest(CopiedByFields):
     """
 
     n_features: int
-    roots: NDArray[np.intp]
-    feature: NDArray[np.intp]
-    threshold: NDArray[np.float32]
-    left: NDArray[np.intp]
-    value: NDArray[np.float64]
+    roots: Positions
+    feature: Positions
+    threshold: Singles
+    left: Positions
+    value: Floats
 
     def __post_init__(self) -> None:
         _check_forest(self)
@@ -68,17 +69,15 @@ class FlatForest(CopiedByFields):
         """Levels of all trees together."""
         return int(self._depths.sum())
 
-    def score(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+    def score(self, X: Numbers) -> Floats:
         """Mean leaf value of each finite row, X of shape (n_samples, n_features)."""
         # In the order of the trees, so that a row scores the same alone and among others.
         means = self.map_blocks(X, lambda values, _: reduce(np.add, values) / len(values))
         return np.concatenate([np.empty(0), *means])
 
     def map_blocks(
-        self,
-        X: NDArray[np.floating],
-        function: Callable[[NDArray[np.float64], slice], NDArray[np.float64]],
-    ) -> Iterator[NDArray[np.float64]]:
+        self, X: Numbers, function: Callable[[Floats, slice], Floats]
+    ) -> Iterator[Floats]:
         """Call a function with the leaf values of blocks of rows, on all cores.
 
         The function gets the values, of shape (n_trees, n_rows), and the slice of
@@ -86,12 +85,12 @@ class FlatForest(CopiedByFields):
         """
         refuse_other_width(X, self.n_features)
 
-        def call(rows: slice) -> NDArray[np.float64]:
+        def call(rows: slice) -> Floats:
             return function(self._leaf_values(X[rows]), rows)
 
         yield from map_blocks(call, len(X), max(1, _BLOCK_VALUES // len(self.roots)))
 
-    def _leaf_values(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+    def _leaf_values(self, X: Numbers) -> Floats:
         """Value of the leaf that each row ends in, (n_trees, n_samples)."""
         cells = np.ascontiguousarray(X, dtype=np.float32).ravel()
         rows = np.arange(len(X)) * self.n_features
@@ -106,12 +105,8 @@ class FlatForest(CopiedByFields):
         return values
 
     def _walk(
-        self,
-        cells: NDArray[np.float32],
-        rows: NDArray[np.intp],
-        nodes: NDArray[np.intp],
-        depth: int,
-    ) -> NDArray[np.intp]:
+        self, cells: Rows, rows: Positions, nodes: Positions, depth: int
+    ) -> Positions:
         """Walk down from nodes; return the leaves, (n_walks,).
 
         `_check_forest` has seen that all places lie inside: "wrap" skips a check.
@@ -140,17 +135,17 @@ class FlatForest(CopiedByFields):
         return nodes
 
     @cached_property
-    def _depths(self) -> NDArray[np.intp]:
+    def _depths(self) -> Positions:
         """Levels of every tree, (n_trees,)."""
         return _tree_depths(self)
 
     @cached_property
-    def _is_inner(self) -> NDArray[np.bool_]:
+    def _is_inner(self) -> Flags:
         """Whether a node is no leaf, (n_nodes,)."""
         return self.left != np.arange(len(self.left))
 
 
-def _tree_depths(forest: FlatForest) -> NDArray[np.intp]:
+def _tree_depths(forest: FlatForest) -> Positions:
     """Levels of every tree, (n_trees,)."""
     depths = np.zeros(len(forest.roots), dtype=np.intp)
     nodes, trees, level = forest.roots, np.arange(len(forest.roots)), 0
@@ -173,8 +168,8 @@ class TreeNodes(NamedTuple):
     left: NDArray[np.integer]
     right: NDArray[np.integer]
     feature: NDArray[np.integer]
-    threshold: NDArray[np.floating]
-    value: NDArray[np.floating]
+    threshold: Numbers
+    value: Numbers
 
 
 def flatten_trees(trees: Sequence[TreeNodes], n_features: int) -> FlatForest:
@@ -218,7 +213,7 @@ def join_forests(forests: list[FlatForest]) -> FlatForest:
     )
 
 
-def refuse_other_width(X: NDArray[np.floating], n_features: int) -> None:
+def refuse_other_width(X: Numbers, n_features: int) -> None:
     """Refuse rows of more or fewer features."""
     if X.ndim != 2 or X.shape[1] != n_features:
         raise InputError(
@@ -226,7 +221,7 @@ def refuse_other_width(X: NDArray[np.floating], n_features: int) -> None:
         )
 
 
-def _round_down(threshold: NDArray[np.floating]) -> NDArray[np.float32]:
+def _round_down(threshold: Numbers) -> Singles:
     """Nearest float32 not above: float32 values compare with it as with the original."""
     rounded = threshold.astype(np.float32)
     lower = np.nextafter(rounded, np.float32(-np.inf))

@@ -7,8 +7,8 @@ then say which readings hold.
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Labels
 from spadework.core.trust import (
     AS_NORMAL,
     AS_SUSPECT,
@@ -24,9 +24,6 @@ from spadework.core.trust import (
     gini,
 )
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
 
 BY_CONSENSUS = (PSEUDO, ONE_CLASS, UNLIKE_NORMAL)
 """Readings that count as far as all others agree with the one-class classifiers."""
@@ -67,11 +64,7 @@ ODDEST = 0.1
 
 
 def weigh_readings(
-    scores: Mapping[str, Floats],
-    labels: Labels,
-    odd: NDArray[np.bool_],
-    *,
-    doubt_shift: bool = True,
+    scores: Mapping[str, Floats], labels: Labels, odd: Flags, *, doubt_shift: bool = True
 ) -> Trust:
     """Weigh readings by what held-out labels say about them.
 
@@ -228,7 +221,7 @@ def share_of_agreed(shift: float, labels: Labels) -> float:
     return AGREED_SHARE / (1 + (sureness / SURE_ALONE) ** 2)
 
 
-def oddest(scores: Floats, labels: Labels) -> NDArray[np.bool_]:
+def oddest(scores: Floats, labels: Labels) -> Flags:
     """Tell which rows score as high as the oddest of the unlabeled ones, (n_rows,)."""
     return scores >= np.quantile(scores[labels == UNLABELED], 1 - ODDEST)
 
@@ -270,7 +263,7 @@ def _agreement(
     scores: Mapping[str, Floats],
     believed: Mapping[str, float],
     labels: Labels,
-    odd: NDArray[np.bool_],
+    odd: Flags,
 ) -> float | None:
     """AUC of readings together, odd unlabeled rows against the rest.
 

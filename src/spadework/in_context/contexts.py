@@ -8,8 +8,8 @@ other columns for each member.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Labels, Positions
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 MAX_LABELED = 1000
@@ -33,15 +33,12 @@ class Context(NamedTuple):
         Positions of columns, in the order in which they get their identities.
     """
 
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
+    rows: Positions
+    columns: Positions
 
 
 def draw_contexts(
-    labels: NDArray[np.int8],
-    column_order: NDArray[np.intp],
-    n_members: int,
-    rng: np.random.Generator,
+    labels: Labels, column_order: Positions, n_members: int, rng: np.random.Generator
 ) -> list[Context]:
     """Draw a context for each member.
 
@@ -71,8 +68,6 @@ def draw_contexts(
     return contexts
 
 
-def _sample(
-    rows: NDArray[np.intp], most: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
+def _sample(rows: Positions, most: int, rng: np.random.Generator) -> Positions:
     """At most so many of rows, at random."""
     return rows if len(rows) <= most else rng.choice(rows, most, replace=False)

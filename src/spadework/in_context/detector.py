@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from spadework.base import AnomalyDetector, Floats, Labels, Rows
+from spadework.arrays import Floats, Labels, Rows
+from spadework.base import AnomalyDetector
 from spadework.errors import InputError
 from spadework.in_context.contexts import draw_contexts
 from spadework.in_context.encoding import canonical_order
@@ -109,7 +109,7 @@ class InContextDetector(AnomalyDetector):
     def _score(self, X: Rows) -> Floats:
         return self.model_.log_odds(X)
 
-    def _decide_threshold(self, scores: Floats, labels: NDArray[np.int8]) -> float:
+    def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
         if self.threshold != "auto":
             return float(self.threshold)
         scored = scores[~np.isnan(scores)]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from spadework.arrays import Floats, Labels, Positions, Rows
 from spadework.in_context.calibration import median_share
 from spadework.in_context.contexts import Context
 from spadework.in_context.encoding import ColumnScale
@@ -37,15 +37,13 @@ class ContextRows:
         Of the vectors that tell columns apart.
     """
 
-    X: NDArray[np.float32]
-    labels: NDArray[np.int8]
-    columns: NDArray[np.intp]
+    X: Rows
+    labels: Labels
+    columns: Positions
     seed: int
 
     @classmethod
-    def of(
-        cls, X: NDArray[np.float32], labels: NDArray[np.int8], context: Context, seed: int
-    ) -> "ContextRows":
+    def of(cls, X: Rows, labels: Labels, context: Context, seed: int) -> "ContextRows":
         """Copy out of a table (n_samples, n_features) what a context holds."""
         rows = X[np.ix_(context.rows, context.columns)]
         return cls(rows, labels[context.rows], context.columns, seed)
@@ -81,7 +79,7 @@ class Member:
             cells = self._scale.cells(self._table(self.context.X))
             return self.model.read(cells, states[None].to(self.device), identity)
 
-    def log_odds(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    def log_odds(self, X: Rows) -> Floats:
         """Log-odds of being an anomaly, (n_rows,), for rows (n_rows, n_features)."""
         at_once = _CELLS_AT_ONCE[self.device] // len(self.context.columns)
         reading = self.reading
@@ -98,7 +96,7 @@ class Member:
         """How likely each share of anomalies among unlabeled rows is, (n_share_bins,)."""
         return self.reading.share_logits[0].double().softmax(dim=0).cpu()
 
-    def _table(self, X: NDArray[np.float32]) -> Tensor:
+    def _table(self, X: Rows) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(X, np.float32))[None].to(self.device)
 
 
@@ -131,7 +129,7 @@ class InContextEnsemble:
         """Predicted share of anomalies among unlabeled rows: the median of members."""
         return median_share([member.share_probabilities for member in self.members])
 
-    def log_odds(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    def log_odds(self, X: Rows) -> Floats:
         """Mean log-odds of rows (n_rows, n_features) over members, (n_rows,)."""
         return np.mean([member.log_odds(X) for member in self.members], axis=0)
 

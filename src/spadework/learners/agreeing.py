@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Labels, Positions
 from spadework.core.matching import decide_threshold
 from spadework.core.scaling import PrincipalScaler
 from spadework.core.trust import AGREED, AS_SUSPECT, Trust
@@ -20,7 +20,7 @@ from spadework.core.weighing import find_evidence, share_of_agreed
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import blend_held_out, blend_readings
 from spadework.learners.companions import NEGLIGIBLE, Beside, side_by_side
-from spadework.learners.contract import Floats, GrownReading, Scaler
+from spadework.learners.contract import GrownReading, Scaler
 from spadework.learners.growing import Grower
 from spadework.learners.readings import read_targets
 
@@ -34,7 +34,7 @@ def learn_agreed(
     grown: Mapping[str, GrownReading],
     beside: Beside,
     trust: Trust,
-    labels: NDArray[np.int8],
+    labels: Labels,
     scaler: Scaler | PrincipalScaler,
     **limits: Any,
 ) -> tuple[dict[str, GrownReading], Trust]:
@@ -72,10 +72,10 @@ def agree(
     grown: Mapping[str, GrownReading],
     beside: Beside,
     weights: Mapping[str, float],
-    labels: NDArray[np.int8],
-    judged: NDArray[np.intp],
+    labels: Labels,
+    judged: Positions,
     scaler: Scaler | PrincipalScaler,
-) -> NDArray[np.int8]:
+) -> Labels:
     """Label unlabeled rows by what readings agree on.
 
     Parameters
@@ -97,7 +97,7 @@ def agree(
     return take_for(scores, labels)
 
 
-def take_for(scores: Floats, labels: NDArray[np.int8]) -> NDArray[np.int8]:
+def take_for(scores: Floats, labels: Labels) -> Labels:
     """Take unlabeled rows that would be called for anomalous, most others for normal.
 
     At least the first row is called. Rows that tie with the next one are taken for

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from spadework.arrays import Flags, Floats, Labels, Numbers, Rows
 from spadework.core.copies import CopiedByFields
 from spadework.core.masking import choose_masked, mask_leaves
 from spadework.core.masks import LeafMasks
@@ -18,7 +18,7 @@ from spadework.core.trust import Trust
 from spadework.core.weighing import oddest, weigh_readings
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
-from spadework.learners.contract import Floats, GrownReading, Scaler, Scorer
+from spadework.learners.contract import GrownReading, Scaler, Scorer
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.oddness import Oddness
 
@@ -111,13 +111,13 @@ class BlendedModel(CopiedByFields):
             ):
                 raise InputError("readings of scaled rows need the scaler of their blend")
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Weighted mean over the readings, (n_samples,)."""
         starts = range(0, len(X), BLOCK_ROWS)
         blocks = (self._score_block(X[start : start + BLOCK_ROWS]) for start in starts)
         return np.concatenate([np.empty(0), *blocks])
 
-    def _score_block(self, X: NDArray[np.floating]) -> Floats:
+    def _score_block(self, X: Numbers) -> Floats:
         """Score rows; those that read scaled rows share one scaling."""
         masked, masks = self._masked
         by_masks = iter(masks.score(X)) if masks else iter(())
@@ -158,14 +158,12 @@ class BlendedModel(CopiedByFields):
         mean = reduce(np.add, ranks) / sum(reading.weight for reading in self.readings)
         return mean if self.levels is None else self.levels.of(mean)
 
-    def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def represent(self, X: Numbers) -> Rows:
         """Scaled features."""
         return self.scaler.transform(X)
 
 
-def fit_reading(
-    grown: GrownReading, weight: float, labels: NDArray[np.int8]
-) -> ReadingModel:
+def fit_reading(grown: GrownReading, weight: float, labels: Labels) -> ReadingModel:
     """Map a reading's scores to ranks among unlabeled rows, or all if none is.
 
     Knots lie evenly in log-odds, so that ranks are finest at both ends, where
@@ -188,9 +186,7 @@ def fit_reading(
 
 
 def judge_readings(
-    grown: Mapping[str, GrownReading],
-    labels: NDArray[np.int8],
-    oddness: Floats | None,
+    grown: Mapping[str, GrownReading], labels: Labels, oddness: Floats | None
 ) -> Trust:
     """Weigh readings by their held-out scores.
 
@@ -210,7 +206,7 @@ def judge_readings(
 def blend_readings(
     grown: Collection[GrownReading],
     weights: Collection[float],
-    labels: NDArray[np.int8],
+    labels: Labels,
     scaler: Scaler | PrincipalScaler,
 ) -> BlendedModel:
     """Blend readings by rank.
@@ -239,7 +235,7 @@ def blend_held_out(model: BlendedModel, grown: Collection[GrownReading]) -> Floa
     return np.average(ranks, axis=0, weights=weights)
 
 
-def mean_of_unseen(values: Floats, in_bag: NDArray[np.bool_]) -> Floats:
+def mean_of_unseen(values: Floats, in_bag: Flags) -> Floats:
     """Mean over the members that have not drawn a row, or over all if every one has.
 
     Parameters

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Positions, Rows
 from spadework.core.boosting import boost
 from spadework.core.trees import FlatForest
-from spadework.learners.contract import Floats, GrownReading
+from spadework.learners.contract import GrownReading
 from spadework.learners.linear import N_FOLDS, pick_held_out
 from spadework.learners.readings import Reading
 
@@ -18,15 +18,12 @@ MAX_ROWS = 2_000
 class Sample(NamedTuple):
     """Rows of one class for every fold, and their weights, (n_folds, n_rows) each."""
 
-    rows: NDArray[np.intp]
+    rows: Positions
     weights: Floats
 
 
 def fit_boosted(
-    X: NDArray[np.float32],
-    reading: Reading,
-    folds: NDArray[np.intp],
-    rng: np.random.Generator,
+    X: Rows, reading: Reading, folds: Positions, rng: np.random.Generator
 ) -> GrownReading:
     """Boost a model without each fold; score rows by those that have not seen them.
 
@@ -52,16 +49,13 @@ def fit_boosted(
 
 
 def _choose(
-    rows: NDArray[np.intp],
-    n_draws: int,
-    folds: NDArray[np.intp],
-    rng: np.random.Generator,
+    rows: Positions, n_draws: int, folds: Positions, rng: np.random.Generator
 ) -> Sample:
     """Draw rows of a class outside each fold, or of all where all are inside.
 
     The rows of a fold weigh 1 together; those that fill it up weigh nothing.
     """
-    chosen: list[NDArray[np.intp]] = []
+    chosen: list[Positions] = []
     for fold in range(N_FOLDS):
         outside = rows[folds[rows] != fold]
         kept = outside if len(outside) else rows
@@ -72,7 +66,7 @@ def _choose(
     return Sample(filled, np.where(np.arange(most) < counts, 1 / counts, 0.0))
 
 
-def _score_by_fold(forest: FlatForest, X: NDArray[np.float32]) -> Floats:
+def _score_by_fold(forest: FlatForest, X: Rows) -> Floats:
     """Score rows by the model of each fold, (n_judged, n_folds)."""
 
     def mean(values: Floats, _: slice) -> Floats:

@@ -23,15 +23,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Labels, Positions, Rows
 from spadework.core.scaling import PrincipalScaler
 from spadework.core.trust import AS_NORMAL, LABELS, LEARNT, Trust, as_shares
 from spadework.core.weighing import auc
 from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import BlendedModel, blend_held_out, blend_readings
 from spadework.learners.boosted import fit_boosted
-from spadework.learners.contract import Floats, GrownReading, Scaler
+from spadework.learners.contract import GrownReading, Scaler
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.lifting import lift_anomalies
 from spadework.learners.linear import deal_folds, fit_linear
@@ -113,7 +113,7 @@ def share_of_whole(
     reading: Reading,
     plain: GrownReading,
     whole: GrownReading,
-    labels: NDArray[np.int8],
+    labels: Labels,
     riskiness: float,
 ) -> float:
     """Return the share of trees to the last row in the reading of that name.
@@ -132,7 +132,7 @@ def share_of_whole(
     return share
 
 
-def share_told_apart(whole: GrownReading, labels: NDArray[np.int8]) -> float:
+def share_told_apart(whole: GrownReading, labels: Labels) -> float:
     """Return the share of trees to the last row in taking unlabeled rows for normal.
 
     It is a half where they score every unlabeled row differently, and none where they
@@ -166,11 +166,11 @@ def unless_slight(share: float, least: float) -> float:
 
 
 def fit_companions(
-    X: NDArray[np.float32],
-    labels: NDArray[np.int8],
+    X: Rows,
+    labels: Labels,
     readings: dict[str, Reading],
     scaler: Scaler,
-    judged: NDArray[np.intp],
+    judged: Positions,
     rng: np.random.Generator,
 ) -> dict[str, Companion]:
     """Fit a linear model for each reading whose trees draw few rows.
@@ -198,11 +198,7 @@ def fit_companions(
 
 
 def boost_companion(
-    X: NDArray[np.float32],
-    labels: NDArray[np.int8],
-    reading: Reading,
-    judged: NDArray[np.intp],
-    rng: np.random.Generator,
+    X: Rows, labels: Labels, reading: Reading, judged: Positions, rng: np.random.Generator
 ) -> Companion | None:
     """Boost trees for a reading whose trees draw few rows; None where they draw many.
 
@@ -216,9 +212,7 @@ def boost_companion(
     return Companion(share, fit_boosted(X[judged], among, folds, rng))
 
 
-def share_put_right(
-    plain: GrownReading, deep: GrownReading, labels: NDArray[np.int8]
-) -> float:
+def share_put_right(plain: GrownReading, deep: GrownReading, labels: Labels) -> float:
     """Share of the pairs that plain trees order wrongly and deep ones do not.
 
     A pair is a labeled anomaly and an unlabeled row, by scores of trees that have drawn
@@ -241,7 +235,7 @@ def share_put_right(
     return unless_slight(share, MANY_PUT_RIGHT)
 
 
-def _wrong_orders(grown: GrownReading, labels: NDArray[np.int8]) -> float:
+def _wrong_orders(grown: GrownReading, labels: Labels) -> float:
     """Share of the pairs of a labeled anomaly and an unlabeled row in wrong order."""
     anomalies, others = (grown.held_out[labels == kind] for kind in (ANOMALY, UNLABELED))
     return 1 - (auc(anomalies, others) or 0.0)
@@ -250,7 +244,7 @@ def _wrong_orders(grown: GrownReading, labels: NDArray[np.int8]) -> float:
 def join_all(
     grown: Mapping[str, GrownReading],
     beside: Beside,
-    labels: NDArray[np.int8],
+    labels: Labels,
     scaler: Scaler | PrincipalScaler,
 ) -> dict[str, GrownReading]:
     """Let every reading and the models beside it, if any, speak as one.
@@ -274,7 +268,7 @@ def blend_by_trust(
     grown: Mapping[str, GrownReading],
     beside: Beside,
     trust: Trust,
-    labels: NDArray[np.int8],
+    labels: Labels,
     scaler: Scaler | PrincipalScaler,
     *,
     lift: bool,
@@ -307,9 +301,7 @@ def blend_by_trust(
 
 
 def side_by_side(
-    grown: Mapping[str, GrownReading],
-    beside: Beside,
-    weights: Mapping[str, float],
+    grown: Mapping[str, GrownReading], beside: Beside, weights: Mapping[str, float]
 ) -> tuple[list[GrownReading], dict[Part, float]]:
     """Set readings and the models beside them in one row, with the weight of each.
 
@@ -329,7 +321,7 @@ def side_by_side(
     return [every[part] for part in counted], counted
 
 
-def _among(reading: Reading, judged: NDArray[np.intp], n_rows: int) -> Reading:
+def _among(reading: Reading, judged: Positions, n_rows: int) -> Reading:
     """Return a reading of the judged rows alone, by their places among these."""
     place = np.full(n_rows, -1)
     place[judged] = np.arange(len(judged))

@@ -3,8 +3,8 @@
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Labels, Numbers, Rows
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     PseudoLabeler,
@@ -13,18 +13,17 @@ from spadework.core.pseudo_labels import (
 from spadework.core.scaling import AsinhScaler, MinMaxScaler
 from spadework.core.trust import Trust
 
-Floats = NDArray[np.float64]
 Scaler = MinMaxScaler | AsinhScaler
 
 
 class Model(Protocol):
     """A fitted learner: plain arrays that score raw rows."""
 
-    def score(self, X: NDArray[np.floating], /) -> Floats:
+    def score(self, X: Numbers, /) -> Floats:
         """Anomaly score of raw rows, (n_samples,), higher is more anomalous."""
         ...
 
-    def represent(self, X: NDArray[np.floating], /) -> NDArray[np.float32]:
+    def represent(self, X: Numbers, /) -> Rows:
         """Show rows as the pseudo-labeler sees them, (n_samples, n_dimensions)."""
         ...
 
@@ -32,7 +31,7 @@ class Model(Protocol):
 class Scorer(Protocol):
     """What scores rows by a reading: trees, networks or one-class models."""
 
-    def score(self, X: NDArray[np.floating], /) -> Floats:
+    def score(self, X: Numbers, /) -> Floats:
         """Score raw rows, (n_samples,), higher is more anomalous."""
         ...
 
@@ -46,10 +45,10 @@ class GrownReading(NamedTuple):
 
     scorer: Scorer
     held_out: Floats
-    known: NDArray[np.bool_] | None = None
+    known: Flags | None = None
 
     @property
-    def is_known(self) -> NDArray[np.bool_]:
+    def is_known(self) -> Flags:
         """Tell of every judged row whether it is known."""
         nothing = np.zeros(len(self.held_out), dtype=bool)
         return nothing if self.known is None else self.known
@@ -77,8 +76,8 @@ class Learner(Protocol):
 
     def learn(
         self,
-        X: NDArray[np.float32],
-        labels: NDArray[np.int8],
+        X: Rows,
+        labels: Labels,
         scaler: Scaler,
         labeler: PseudoLabeler,
         rng: np.random.Generator,

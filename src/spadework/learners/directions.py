@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Numbers
 from spadework.errors import InputError
 from spadework.learners.contract import Scaler
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class LinearScorer:
         if self.weights.ndim != 1 or not np.isfinite(self.weights).all():
             raise InputError("a linear scorer needs one finite weight a column")
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Log-odds of anomaly by the linear model, (n_samples,)."""
         return X @ self.weights + self.intercept
 
@@ -50,11 +48,11 @@ class ScaledScorer:
         if len(self.direction.weights) != self.scaler.n_features:
             raise InputError("a direction needs a weight for each column that is scaled")
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Log-odds of anomaly by the linear model, (n_samples,)."""
         return self.score_scaled(self.scaler.transform(X))
 
-    def score_scaled(self, scaled: NDArray[np.floating]) -> Floats:
+    def score_scaled(self, scaled: Numbers) -> Floats:
         """Score rows that are scaled already, (n_samples,)."""
         # Not by BLAS, where a score would depend on the rows scored beside it.
         weights, intercept = self.direction.weights, self.direction.intercept
@@ -72,6 +70,6 @@ class ColumnScorer:
 
     column: int
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Return the column, (n_samples,)."""
         return X[:, self.column].astype(np.float64)

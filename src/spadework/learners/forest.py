@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from spadework.arrays import Floats, Labels, Rows
 from spadework.core.pseudo_labels import (
     PseudoLabeler,
     PseudoLabels,
@@ -51,7 +51,7 @@ from spadework.learners.companions import (
     join_all,
     share_of_whole,
 )
-from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
+from spadework.learners.contract import GrownReading, Learnt, Scaler
 from spadework.learners.growing import Grower
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.readings import (
@@ -147,8 +147,8 @@ class ForestLearner(BaseEstimator):
 
     def learn(
         self,
-        X: NDArray[np.float32],
-        labels: NDArray[np.int8],
+        X: Rows,
+        labels: Labels,
         scaler: Scaler,
         labeler: PseudoLabeler,
         rng: np.random.Generator,
@@ -226,11 +226,7 @@ class ForestLearner(BaseEstimator):
         check_readings(self.readings, READINGS)
 
     def _readings(
-        self,
-        labels: NDArray[np.int8],
-        pseudo: PseudoLabels | None,
-        *,
-        stand_in: bool,
+        self, labels: Labels, pseudo: PseudoLabels | None, *, stand_in: bool
     ) -> dict[str, Reading]:
         """Return the readings that are wanted and that the labels allow."""
         targets = learning_targets(
@@ -262,7 +258,7 @@ class ForestLearner(BaseEstimator):
             "min_leaf": self.min_samples_leaf,
         }
 
-    def _may_agree(self, labels: NDArray[np.int8], readings: Collection[str]) -> bool:
+    def _may_agree(self, labels: Labels, readings: Collection[str]) -> bool:
         """Tell whether what readings agree on takes the place of pseudo-labels."""
         unjudged = AS_SUSPECT in readings and not (labels == ANOMALY).any()
         return self.judge and self._wants(AGREED) and bool(unjudged)
@@ -272,10 +268,7 @@ class ForestLearner(BaseEstimator):
         return self.readings is None or reading in self.readings
 
     def _weigh(
-        self,
-        grown: dict[str, GrownReading],
-        labels: NDArray[np.int8],
-        oddness: Floats | None,
+        self, grown: dict[str, GrownReading], labels: Labels, oddness: Floats | None
     ) -> Trust:
         """Judge the readings on judged rows, or count all the same."""
         trust = judge_readings(grown, labels, oddness)

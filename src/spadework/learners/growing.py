@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
+from spadework.arrays import Flags, Floats, Numbers, Positions, Rows
 from spadework.core.cores import usable_cores
 from spadework.core.trees import MAX_DEPTH, FlatForest, TreeNodes, flatten_trees
 from spadework.labels import ANOMALY, NORMAL
 from spadework.learners.blend import mean_of_unseen
-from spadework.learners.contract import Floats, GrownReading
+from spadework.learners.contract import GrownReading
 from spadework.learners.readings import Draws, Reading, choose
 from spadework.progress import Advance, progress
 
@@ -58,8 +58,8 @@ class Grower:
         Trees of all readings so far.
     """
 
-    X: NDArray[np.float32]
-    judged: NDArray[np.intp]
+    X: Rows
+    judged: Positions
     rng: np.random.Generator
     n_trees: int | None
     max_depth: int
@@ -108,11 +108,11 @@ class Grower:
 
 
 def grow_trees(
-    X: NDArray[np.float32],
+    X: Rows,
     reading: Reading,
     n_trees: int,
     max_depth: int,
-    judged: NDArray[np.intp],
+    judged: Positions,
     rng: np.random.Generator,
     advance: Advance,
 ) -> GrownReading:
@@ -142,10 +142,10 @@ def grow_trees(
 
 
 def grow_whole_trees(
-    X: NDArray[np.float32],
+    X: Rows,
     reading: Reading,
     n_trees: int,
-    judged: NDArray[np.intp],
+    judged: Positions,
     rng: np.random.Generator,
     advance: Advance,
 ) -> GrownReading:
@@ -163,11 +163,11 @@ class Plan(NamedTuple):
 
 
 def _grow(
-    X: NDArray[np.float32],
+    X: Rows,
     anomalous: Draws,
     plan: Callable[[int], Plan],
     n_trees: int,
-    judged: NDArray[np.intp],
+    judged: Positions,
     rng: np.random.Generator,
     advance: Advance,
 ) -> GrownReading:
@@ -211,7 +211,7 @@ def _grow(
 
 def draw(
     normal: Draws, anomalous: Draws, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], Floats, Floats]:
+) -> tuple[Positions, Floats, Floats]:
     """Draw the rows of one tree: distinct positions, targets, and weights.
 
     Both classes weigh the same together. Copies of a row count in its weight and not
@@ -227,9 +227,7 @@ def draw(
     return np.concatenate(rows), np.concatenate(targets), np.concatenate(weights)
 
 
-def out_of_bag_scores(
-    forest: FlatForest, X: NDArray[np.floating], in_bag: NDArray[np.bool_]
-) -> Floats:
+def out_of_bag_scores(forest: FlatForest, X: Numbers, in_bag: Flags) -> Floats:
     """Score each row by the trees that have not drawn it, (n_samples,).
 
     A row that every tree has drawn is scored by all of them.

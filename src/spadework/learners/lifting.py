@@ -13,9 +13,9 @@ from dataclasses import replace
 from operator import is_
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from spadework.arrays import Floats, Labels
 from spadework.core.likelihood import likelihood_ratio
 from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import (
@@ -26,7 +26,7 @@ from spadework.learners.blend import (
     Levels,
     ReadingModel,
 )
-from spadework.learners.contract import Floats, GrownReading
+from spadework.learners.contract import GrownReading
 
 MIN_ANOMALIES = 2
 """Labeled anomalies that it takes: a single one is not held out of what has learnt it."""
@@ -40,7 +40,7 @@ def lift_anomalies(
     model: BlendedModel,
     grown: Collection[GrownReading],
     lifts: Collection[float],
-    labels: NDArray[np.int8],
+    labels: Labels,
 ) -> BlendedModel:
     """Lift what scores like labeled anomalies, each reading by so many times the log.
 
@@ -65,7 +65,7 @@ def lift_anomalies(
 
 
 def lift_reading(
-    reading: ReadingModel, grown: GrownReading, lift: float, labels: NDArray[np.int8]
+    reading: ReadingModel, grown: GrownReading, lift: float, labels: Labels
 ) -> ReadingModel:
     """Lift log-odds by how much likelier scores are for anomalies than for other rows.
 

@@ -11,17 +11,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from spadework.arrays import Flags, Floats, Labels, Numbers, Positions, Rows
 from spadework.core.cores import one_blas_thread, usable_cores
 from spadework.core.scaling import column_spread
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.directions import LinearScorer
 from spadework.learners.readings import Draws, Reading
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.float32]
 
 N_FOLDS = 5
 
@@ -53,10 +50,10 @@ class Standard(NamedTuple):
     take as much memory again as the views do.
     """
 
-    mean: NDArray[np.floating]
-    spread: NDArray[np.floating]
+    mean: Numbers
+    spread: Numbers
 
-    def __call__(self, rows: Rows) -> NDArray[np.floating]:
+    def __call__(self, rows: Rows) -> Numbers:
         """Standardise rows, (..., n_features)."""
         return (rows - self.mean) / self.spread
 
@@ -69,11 +66,11 @@ class Sample(NamedTuple):
 
     normal: Draws
     anomalous: Draws
-    view: NDArray[np.intp] | None
+    view: Positions | None
     penalty: float
 
 
-def deal_folds(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.intp]:
+def deal_folds(labels: Labels, rng: np.random.Generator) -> Positions:
     """Deal each kind of rows to the folds evenly, (n_samples,).
 
     A row that is the only one of its kind belongs to no fold, -1: all learn from it.
@@ -89,7 +86,7 @@ def deal_folds(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np
 def fit_linear(
     views: Rows,
     reading: Reading,
-    folds: NDArray[np.intp],
+    folds: Positions,
     rng: np.random.Generator,
     *,
     offset: float | None = None,
@@ -127,7 +124,7 @@ def fit_linear(
     return CrossFitted(scorer, pick_held_out(scores, folds))
 
 
-def pick_held_out(scores: Floats, folds: NDArray[np.intp]) -> Floats:
+def pick_held_out(scores: Floats, folds: Positions) -> Floats:
     """Score each row by the model without its fold, a row of no fold by all.
 
     Parameters
@@ -140,10 +137,7 @@ def pick_held_out(scores: Floats, folds: NDArray[np.intp]) -> Floats:
 
 
 def _choose_samples(
-    n_views: int,
-    reading: Reading,
-    left_out: NDArray[np.bool_],
-    rng: np.random.Generator,
+    n_views: int, reading: Reading, left_out: Flags, rng: np.random.Generator
 ) -> list[Sample]:
     """Choose what the models of a fold see; some models, where a class is a mixture.
 
@@ -153,7 +147,7 @@ def _choose_samples(
     """
     normal, anomalous = (_keep(side, left_out) for side in reading[:2])
 
-    def one_view() -> NDArray[np.intp]:
+    def one_view() -> Positions:
         return rng.integers(n_views, size=len(left_out))
 
     if not (_is_mixture(normal) or _is_mixture(anomalous)):
@@ -229,7 +223,7 @@ def _coordinates(rows: Floats) -> tuple[Floats, Floats]:
     return along[:, kept] * lengths, rows.T @ (along[:, kept] / lengths)
 
 
-def _keep(side: Draws, left_out: NDArray[np.bool_]) -> Draws:
+def _keep(side: Draws, left_out: Flags) -> Draws:
     """Leave rows out of a class; where all would go, none does."""
     kept = ~left_out[side.rows]
     if not kept.any():

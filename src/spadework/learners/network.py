@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from spadework.arrays import Floats, Labels, Numbers, Rows, Singles
 from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_targets
 from spadework.core.trust import LEARNT, ONE_CLASS, PSEUDO
 from spadework.errors import InputError
@@ -36,7 +36,7 @@ from spadework.learners.companions import (
     join_all,
     unless_slight,
 )
-from spadework.learners.contract import Floats, GrownReading, Learnt, Scaler
+from spadework.learners.contract import GrownReading, Learnt, Scaler
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.perceptrons import learn_reading
 from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
@@ -131,8 +131,8 @@ class NetworkLearner(BaseEstimator):
 
     def learn(
         self,
-        X: NDArray[np.float32],
-        labels: NDArray[np.int8],
+        X: Rows,
+        labels: Labels,
         scaler: Scaler,
         labeler: PseudoLabeler,
         rng: np.random.Generator,
@@ -182,7 +182,7 @@ class NetworkLearner(BaseEstimator):
         return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
 
     def _readings(
-        self, labels: NDArray[np.int8], pseudo: PseudoLabels, *, stand_in: bool
+        self, labels: Labels, pseudo: PseudoLabels, *, stand_in: bool
     ) -> dict[str, Reading]:
         """Return what small networks learn: pseudo-labels only where rows are few."""
         targets = learning_targets(labels, pseudo.labels, stand_in=stand_in)
@@ -194,9 +194,9 @@ class NetworkLearner(BaseEstimator):
 
     def _train(
         self,
-        X: NDArray[np.float32],
+        X: Rows,
         scaled: "torch.Tensor",
-        labels: NDArray[np.int8],
+        labels: Labels,
         scaler: Scaler,
         labeler: PseudoLabeler,
         options: "training.TrainingOptions",
@@ -269,7 +269,7 @@ class NetworkModel:
     scaler : MinMaxScaler or AsinhScaler
     """
 
-    weights: tuple[dict[str, NDArray[np.float32]], ...]
+    weights: tuple[dict[str, Singles], ...]
     linear_code: bool
     scaler: Scaler
 
@@ -278,7 +278,7 @@ class NetworkModel:
             raise InputError("a model needs the weights of at least one network")
         self._networks()
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Mean logit q(h(x)) of each row, (n_samples,)."""
         with training.one_thread():
             # In float64 a score does not depend on the rows scored beside it.
@@ -289,7 +289,7 @@ class NetworkModel:
             ]
         return np.mean(logits, axis=0)
 
-    def represent(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def represent(self, X: Numbers) -> Rows:
         """Latent codes h(x) of the first network."""
         with training.one_thread():
             rows = networks.to_tensor(X, self.scaler)

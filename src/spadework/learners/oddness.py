@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Labels, Numbers, Positions
 from spadework.core.neighbours import (
     N_DRAWS,
     N_POINTS,
@@ -23,7 +23,7 @@ from spadework.core.pseudo_labels import (
 )
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.contract import Floats, GrownReading, Scaler
+from spadework.learners.contract import GrownReading, Scaler
 from spadework.learners.linear import N_FOLDS
 
 SCALE_ROWS = 10_000
@@ -51,19 +51,17 @@ class Oddness:
     origin: Floats
     unit: Floats
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Mean of the members' scores, (n_samples,)."""
         return self.score_scaled(self.scaler.transform(X))
 
-    def score_scaled(self, scaled: NDArray[np.floating]) -> Floats:
+    def score_scaled(self, scaled: Numbers) -> Floats:
         """Score rows that are scaled already, (n_samples,)."""
         scores = self.members.score(scaled)
         return log_scale(scores, self.origin, self.unit).mean(axis=1)
 
 
-def fit_oddness(
-    members: Members, scaler: Scaler, X: NDArray[np.floating], labels: NDArray[np.int8]
-) -> Oddness:
+def fit_oddness(members: Members, scaler: Scaler, X: Numbers, labels: Labels) -> Oddness:
     """Find the scale of every member on unlabeled rows, a sample if there are many."""
     sample = _thinned(np.flatnonzero(labels == UNLABELED))
     scores = members.score(scaler.transform(X[sample]))
@@ -74,9 +72,9 @@ def read_one_class(
     fitted: FittedPseudoLabeler,
     labeler: PseudoLabeler,
     scaler: Scaler,
-    X: NDArray[np.floating],
-    labels: NDArray[np.int8],
-    judged: NDArray[np.intp],
+    X: Numbers,
+    labels: Labels,
+    judged: Positions,
     rng: np.random.Generator,
 ) -> dict[str, GrownReading]:
     """Read the judged rows by one-class classifiers, and by one of labeled normals."""
@@ -91,9 +89,9 @@ def read_one_class(
 
 def read_neighbours(
     scaler: Scaler,
-    X: NDArray[np.floating],
-    labels: NDArray[np.int8],
-    judged: NDArray[np.intp],
+    X: Numbers,
+    labels: Labels,
+    judged: Positions,
     rng: np.random.Generator,
 ) -> dict[str, GrownReading]:
     """Read the judged rows by how far they lie from a few others, and from normals.
@@ -110,11 +108,11 @@ def read_neighbours(
 
 
 def _read_distances(
-    others: NDArray[np.intp],
+    others: Positions,
     scaler: Scaler,
-    X: NDArray[np.floating],
-    labels: NDArray[np.int8],
-    judged: NDArray[np.intp],
+    X: Numbers,
+    labels: Labels,
+    judged: Positions,
     rng: np.random.Generator,
 ) -> GrownReading:
     """Read the judged rows by how far they lie from draws of other rows.
@@ -129,7 +127,7 @@ def _read_distances(
     places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
     points = scaler.transform(X[places.ravel()])
 
-    def lay_out(rows: NDArray[np.intp]) -> NearestNeighbours:
+    def lay_out(rows: Positions) -> NearestNeighbours:
         axes = distance_axes(scaler.transform(X[_thinned(rows)]))
         return NearestNeighbours((points @ axes).reshape(1, *places.shape, -1), axes)
 
@@ -149,14 +147,14 @@ def _read_distances(
 def _read_unlikeness(
     one_class: OneClassModel,
     scaler: Scaler,
-    X: NDArray[np.floating],
-    labels: NDArray[np.int8],
-    judged: NDArray[np.intp],
+    X: Numbers,
+    labels: Labels,
+    judged: Positions,
     rng: np.random.Generator,
 ) -> GrownReading:
     """Fit a one-class classifier to labeled normals, and more to score these held out."""
 
-    def fit(rows: NDArray[np.intp]) -> Oddness:
+    def fit(rows: Positions) -> Oddness:
         one_group = np.zeros(len(rows), dtype=np.intp)
         members = one_class.fit_members(scaler.transform(X[rows]), one_group, rng)
         return fit_oddness(members, scaler, X, labels)
@@ -171,11 +169,11 @@ def _read_unlikeness(
     return GrownReading(unlikeness, held_out)
 
 
-def _enough_normals(labels: NDArray[np.int8]) -> bool:
+def _enough_normals(labels: Labels) -> bool:
     """Tell whether labeled normals can have a one-class classifier of their own."""
     return int((labels == NORMAL).sum()) >= MIN_NORMALS
 
 
-def _thinned(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+def _thinned(rows: Positions) -> Positions:
     """Return rows here and there among many, all of few."""
     return rows[:: max(1, len(rows) // SCALE_ROWS)]

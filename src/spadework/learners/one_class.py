@@ -14,15 +14,12 @@ from sklearn.ensemble import IsolationForest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import OneClassSVM
 
+from spadework.arrays import Floats, Numbers, Positions
 from spadework.core.gaussian import SHARED, GaussianEnsemble, fit_gaussians
 from spadework.core.neighbours import NearestNeighbours, draw_neighbours
 from spadework.core.pseudo_labels import OneClassModel
 from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.floating]
-Groups = NDArray[np.intp]
 
 SVM_MAX_ROWS = 5_000
 """Rows a one-class SVM member is fitted on, at most: its cost is quadratic."""
@@ -34,7 +31,7 @@ class GaussianOneClass:
     """Gaussian density estimators (GDE), the paper's choice."""
 
     def fit_members(
-        self, X: Rows, groups: Groups, rng: np.random.Generator
+        self, X: Numbers, groups: Positions, rng: np.random.Generator
     ) -> GaussianEnsemble:
         """Fit all Gaussians at once."""
         return fit_gaussians(X, groups)
@@ -44,7 +41,7 @@ class NeighboursOneClass:
     """Distances to the nearest of a few rows, averaged over many draws."""
 
     def fit_members(
-        self, X: Rows, groups: Groups, rng: np.random.Generator
+        self, X: Numbers, groups: Positions, rng: np.random.Generator
     ) -> NearestNeighbours:
         """Draw the rows that each member measures distances to."""
         return draw_neighbours(_member_rows(X, groups), rng)
@@ -54,7 +51,7 @@ class IsolationForestOneClass:
     """Isolation forests of 100 trees on 256 rows each, scikit-learn's defaults."""
 
     def fit_members(
-        self, X: Rows, groups: Groups, rng: np.random.Generator
+        self, X: Numbers, groups: Positions, rng: np.random.Generator
     ) -> "IsolationForestMembers":
         """Fit one isolation forest per group."""
         forests, norms = [], []
@@ -74,7 +71,7 @@ class IsolationForestMembers:
     forests: tuple[FlatForest, ...]
     norms: Floats
 
-    def score(self, X: Rows) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Return 2^(-mean path length / c), (n_samples, n_members)."""
         lengths = np.stack([forest.score(X) for forest in self.forests], axis=1)
         # A forest on a single row has no path to measure; its scores are 1/2.
@@ -86,7 +83,7 @@ class SVMOneClass:
     """One-class SVMs with an RBF kernel."""
 
     def fit_members(
-        self, X: Rows, groups: Groups, rng: np.random.Generator
+        self, X: Numbers, groups: Positions, rng: np.random.Generator
     ) -> "SVMMembers":
         """Fit one SVM per group, on at most ``SVM_MAX_ROWS`` of its rows."""
         models, gammas = [], []
@@ -113,7 +110,7 @@ class SVMMembers:
     weights: tuple[Floats, ...]
     gammas: Floats
 
-    def score(self, X: Rows) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Negative weighted kernel sum, (n_samples, n_members)."""
         scores = np.empty((len(X), len(self.gammas)))
         members = list(zip(self.vectors, self.weights, self.gammas, strict=True))
@@ -144,7 +141,7 @@ class CustomOneClass:
         self.model = model
 
     def fit_members(
-        self, X: Rows, groups: Groups, rng: np.random.Generator
+        self, X: Numbers, groups: Positions, rng: np.random.Generator
     ) -> "CustomMembers":
         """Fit one copy per group."""
         models = []
@@ -179,13 +176,13 @@ class CustomMembers:
 
     models: tuple[Any, ...]
 
-    def score(self, X: Rows) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Score by every copy, (n_samples, n_members)."""
         columns = [self._score_one(model, X) for model in self.models]
         return np.stack(columns, axis=1)
 
     @staticmethod
-    def _score_one(model: Any, X: Rows) -> Floats:
+    def _score_one(model: Any, X: Numbers) -> Floats:
         by_samples = hasattr(model, "score_samples")
         scores = model.score_samples(X) if by_samples else model.score(X)
         scores = np.asarray(scores, dtype=np.float64) * (-1 if by_samples else 1)
@@ -212,7 +209,7 @@ def make_one_class(one_class: Any) -> OneClassModel:
     return CustomOneClass(one_class)
 
 
-def _member_rows(X: Rows, groups: Groups) -> list[Rows]:
+def _member_rows(X: Numbers, groups: Positions) -> list[Numbers]:
     """Rows of each member, shared ones included."""
     members = range(int(groups.max()) + 1)
     return [X[(groups == member) | (groups == SHARED)] for member in members]

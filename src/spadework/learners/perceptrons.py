@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Numbers, Positions, Singles
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL
 from spadework.lazy import LazyModule
 from spadework.learners.blend import mean_of_unseen
-from spadework.learners.contract import Floats, GrownReading, Scaler
-from spadework.learners.readings import Positions, Reading, choose
+from spadework.learners.contract import GrownReading, Scaler
+from spadework.learners.readings import Reading, choose
 
 if TYPE_CHECKING:
     import torch
@@ -43,8 +43,8 @@ class Perceptrons:
     """
 
     columns: Positions
-    weights: tuple[NDArray[np.float32], ...]
-    biases: tuple[NDArray[np.float32], ...]
+    weights: tuple[Singles, ...]
+    biases: tuple[Singles, ...]
     scaler: Scaler
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Perceptrons:
         if width != 1 or not n_networks or not inside.all():
             raise InputError("small networks need columns of the table and one output")
 
-    def score(self, X: NDArray[np.floating]) -> Floats:
+    def score(self, X: Numbers) -> Floats:
         """Mean probability of an anomaly, (n_samples,)."""
         return self.probabilities(networks.to_tensor(X, self.scaler)).mean(axis=0)
 
@@ -128,7 +128,7 @@ def _draw_bags(reading: Reading, rng: np.random.Generator) -> dict[int, list[Pos
 
 def _arrays(
     layers: "perceptrons.Layers",
-) -> tuple[tuple[NDArray[np.float32], ...], tuple[NDArray[np.float32], ...]]:
+) -> tuple[tuple[Singles, ...], tuple[Singles, ...]]:
     """Return weights and biases as plain arrays."""
     weights, biases = (
         tuple(each.detach().cpu().numpy().copy() for each in part) for part in layers

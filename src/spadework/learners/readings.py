@@ -4,16 +4,11 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Labels, Positions
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
-Positions = NDArray[np.intp]
-
 
 WIDE = 10
 """Times that a wide draw of unlabeled rows outnumbers the labeled anomalies."""
@@ -32,7 +27,7 @@ class Draws(NamedTuple):
     weights: Floats | None
     n_draws: int
 
-    def among(self, chosen: NDArray[np.bool_] | Positions) -> "Draws":
+    def among(self, chosen: Flags | Positions) -> "Draws":
         """Draw as many from these of the rows alone, told by a mask or by places."""
         weights = None if self.weights is None else self.weights[chosen]
         return Draws(self.rows[chosen], weights, self.n_draws)
@@ -165,7 +160,7 @@ def read_targets(
     return Reading(normal, anomalous, min_leaf)
 
 
-def choose(side: Draws, rng: np.random.Generator) -> NDArray[np.intp]:
+def choose(side: Draws, rng: np.random.Generator) -> Positions:
     """Draw positions with replacement, by weight where there are weights."""
     if side.weights is None:
         return side.rows[rng.integers(len(side.rows), size=side.n_draws)]
