@@ -23,78 +23,64 @@ from safetensors.numpy import save as pack_tensors
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.core.gaussian import GaussianEnsemble
-from spadework.core.neighbours import NearestNeighbours
-from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels, Thresholds
-from spadework.core.scaling import AsinhScaler, MinMaxScaler
-from spadework.core.trees import FlatForest
-from spadework.core.trust import Evidence, Trust
 from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import model_file, write_whole
-from spadework.labels import LabelCensus
 from spadework.lazy import LazyModule
-from spadework.learners.blend import BlendedModel, Levels, ReadingModel
-from spadework.learners.directions import LinearScorer, ScaledScorer
-from spadework.learners.forest import ForestLearner
-from spadework.learners.network import NetworkLearner, NetworkModel
-from spadework.learners.oddness import Oddness
-from spadework.learners.one_class import IsolationForestMembers, SVMMembers
-from spadework.learners.perceptrons import Perceptrons
-from spadework.reference import Reference
 from spadework.table_model import TableModel
-from spadework.tables.columns import CategoryColumn, DateColumn, NumberColumn, TimeColumn
-from spadework.tables.encoding import TableEncoder
-from spadework.tables.recognition import Ignored
-from spadework.validation import check_parameters
 from spadework.version import __version__
 
 if TYPE_CHECKING:
-    from spadework.images import parts as image_parts
     from spadework.images.detector import ImageSPADE
-    from spadework.in_context import parts as in_context_parts
     from spadework.in_context.detector import InContextDetector
-else:
-    # Both load torch.
-    image_parts = LazyModule("spadework.images.parts")
-    in_context_parts = LazyModule("spadework.in_context.parts")
 
 FORMAT_VERSION = 2
 
-_ESTIMATORS = {cls.__name__: cls for cls in (SPADE, ForestLearner, NetworkLearner)}
-_RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls
-    for cls in (
-        AsinhScaler,
-        BlendedModel,
-        CategoryColumn,
-        DateColumn,
-        Evidence,
-        FittedPseudoLabeler,
-        FlatForest,
-        GaussianEnsemble,
-        Ignored,
-        IsolationForestMembers,
-        LabelCensus,
-        Levels,
-        LinearScorer,
-        MinMaxScaler,
-        NearestNeighbours,
-        NetworkModel,
-        NumberColumn,
-        Oddness,
-        Perceptrons,
-        PseudoLabels,
-        ReadingModel,
-        Reference,
-        ScaledScorer,
-        SVMMembers,
-        TableEncoder,
-        TableModel,
-        Thresholds,
-        TimeColumn,
-        Trust,
-    )
+_CLASSES = {
+    "core.gaussian": ["GaussianEnsemble"],
+    "core.neighbours": ["NearestNeighbours"],
+    "core.pseudo_labels": [
+        "FittedPseudoLabeler",
+        "PseudoLabeler",
+        "PseudoLabels",
+        "Thresholds",
+    ],
+    "core.scaling": ["AsinhScaler", "MinMaxScaler", "PrincipalScaler"],
+    "core.trees": ["FlatForest"],
+    "core.trust": ["Evidence", "Trust"],
+    "detector": ["SPADE"],
+    "images.density": ["CodeGaussians"],
+    "images.detector": ["ImageSPADE"],
+    "images.models": ["PredictorModel"],
+    "images.paper": ["PaperLearner"],
+    "images.patches": ["PatchBank"],
+    "images.pretrained": ["PhotoModel", "PretrainedLearner"],
+    "images.spotting": ["Spotter"],
+    "images.training": ["ImageTraining"],
+    "in_context.detector": ["InContextDetector"],
+    "in_context.members": ["ContextRows", "InContextEnsemble"],
+    "in_context.modules": ["ModelConfig"],
+    "in_context.weights": ["Weights"],
+    "labels": ["LabelCensus"],
+    "learners.blend": ["BlendedModel", "Levels", "ReadingModel"],
+    "learners.directions": ["ColumnScorer", "LinearScorer", "ScaledScorer"],
+    "learners.forest": ["ForestLearner"],
+    "learners.network": ["NetworkLearner", "NetworkModel"],
+    "learners.oddness": ["Oddness"],
+    "learners.one_class": ["IsolationForestMembers", "SVMMembers"],
+    "learners.perceptrons": ["Perceptrons"],
+    "reference": ["Reference"],
+    "table_model": ["TableModel"],
+    "tables.columns": ["CategoryColumn", "DateColumn", "NumberColumn", "TimeColumn"],
+    "tables.encoding": ["TableEncoder"],
+    "tables.recognition": ["Ignored"],
+}
+"""All that a file may name, by module; those of photos and contexts load torch."""
+
+_HOMES = {
+    name: LazyModule(f"spadework.{module}")
+    for module, names in _CLASSES.items()
+    for name in names
 }
 _MODELS = ("ImageSPADE", "InContextDetector", "SPADE", "TableModel")
 _GREY = 127
@@ -162,12 +148,7 @@ def load(path: str | os.PathLike[str]) -> Model:
             raise ModelFileError(f"expected a model; got {type(model).__name__}")
         if arrays:
             raise ModelFileError(f"nothing needs {min(arrays)}")
-        if isinstance(model, (SPADE, TableModel)):
-            _check_whole(_detector_of(model))
-        elif type(model).__name__ == "ImageSPADE":
-            _check_photos(model)
-        else:
-            _check_contexts(model)
+        _check_whole(_detector_of(model))
     except Exception as error:
         raise ModelFileError(
             f"the parts of {path} do not fit together: {error}"
@@ -225,8 +206,7 @@ def _encode(value: Any, place: str, arrays: Arrays) -> Any:
     if isinstance(value, np.ndarray):
         return _encode_array(value, place, arrays)
     name = type(value).__name__
-    container = isinstance(value, (list, tuple, dict)) and name not in _RECORDS
-    if not container and type(value) is _class_named(name):
+    if type(value) is _class_named(name):
         state = {
             key: _encode(item, f"{place}.{key}", arrays)
             for key, item in _state(value).items()
@@ -297,13 +277,7 @@ def _build(name: str, state: dict[str, Any]) -> Any:
     """Build an allowed class from its attributes."""
     cls = _class_named(name)
     if cls is None:
-        allowed = {
-            *_RECORDS,
-            *_ESTIMATORS,
-            *in_context_parts.CLASSES,
-            *image_parts.CLASSES,
-        }
-        raise ModelFileError(f"class {name!r} is not one of {_listed(allowed)}")
+        raise ModelFileError(f"class {name!r} is not one of {_listed(_HOMES)}")
     if not issubclass(cls, BaseEstimator):
         return cls(**state)
     estimator = cls()
@@ -325,12 +299,7 @@ def _refuse_unknown(estimator: BaseEstimator, state: Collection[str]) -> None:
 
 def _class_named(name: str) -> type[Any] | None:
     """Return an allowed class, None for all others."""
-    return (
-        _RECORDS.get(name)
-        or _ESTIMATORS.get(name)
-        or in_context_parts.CLASSES.get(name)
-        or image_parts.CLASSES.get(name)
-    )
+    return getattr(_HOMES[name], name) if name in _HOMES else None
 
 
 def _fitted_names(cls: type) -> set[str]:
@@ -344,62 +313,39 @@ def _detector_of(model: Any) -> Any:
     return model.detector if isinstance(model, TableModel) else model
 
 
-def _check_whole(model: Any) -> None:
+def _check_whole(detector: Any) -> None:
     """Check that the file held a fitted detector whose parts agree with each other.
 
-    Every part is used once, on a row of zeros.
+    Every part is used once, on a row of zeros or on a grey photo.
     """
-    _refuse_lacking(model, {"feature_names_in_"})
-    check_parameters(model)
-    width = model.model_.scaler.n_features
-    if model.n_features_in_ != width:
-        raise ModelFileError(
-            f"{model.n_features_in_} columns do not fit scales of {width}"
-        )
-    _check_scoring(model, np.zeros((1, width), dtype=np.float32))
-
-
-def _check_photos(model: "ImageSPADE") -> None:
-    """Check the same of a detector of photos; its parts are used on a grey photo."""
-    _refuse_lacking(model, {"feature_names_in_", "n_features_in_"})
-    model._check_parameters()
-    grey = np.full((1, model.size, model.size, 3), _GREY, dtype=np.uint8)
-    _check_scoring(model, grey)
-
-
-def _check_contexts(model: "InContextDetector") -> None:
-    """Check the same of a detector that holds contexts."""
-    _refuse_lacking(model, {"feature_names_in_"})
-    model._check_parameters()
-    row = np.zeros((1, model.n_features_in_), dtype=np.float32)
-    if not np.isfinite(model.model_.log_odds(row)).all():
-        raise ModelFileError("the model does not score a row with a number")
-    _check_decisions(model)
-
-
-def _refuse_lacking(model: Any, optional: set[str]) -> None:
-    """Refuse a detector without what ``fit`` sets."""
-    missing = _fitted_names(type(model)) - set(vars(model)) - optional
+    of_photos = type(detector).__name__ == "ImageSPADE"
+    optional = {"feature_names_in_"} | ({"n_features_in_"} if of_photos else set())
+    missing = _fitted_names(type(detector)) - set(vars(detector)) - optional
     if missing:
         raise ModelFileError(f"the model lacks {_listed(missing)}")
-
-
-def _check_scoring(model: Any, rows: NDArray[Any]) -> None:
-    """Use every part of a detector on a row or a photo; check what it knows of labels."""
-    if not np.isfinite(model.model_.score(rows)).all():
+    detector._check_parameters()
+    if isinstance(detector, SPADE):
+        width = detector.model_.scaler.n_features  # of all learners that can be saved
+        if detector.n_features_in_ != width:
+            raise ModelFileError(
+                f"{detector.n_features_in_} columns do not fit scales of {width}"
+            )
+    if of_photos:
+        size = detector.size
+        rows = np.full((1, size, size, 3), _GREY, dtype=np.uint8)
+    else:
+        rows = np.zeros((1, detector.n_features_in_), dtype=np.float32)
+    if not np.isfinite(detector._score(rows)).all():
         raise ModelFileError("the model does not score a row with a number")
-    codes = model.model_.represent(rows)
-    if model.pseudo_labeler_ is not None:
-        model.pseudo_labeler_.label(codes)
-    _check_decisions(model)
-
-
-def _check_decisions(model: Any) -> None:
-    """Check what a detector knows of labels, and its threshold."""
-    if model.setting_ != model.census_.setting or model.classes_.tolist() != [0, 1]:
+    if hasattr(detector, "pseudo_labeler_"):
+        codes = detector.model_.represent(rows)
+        if detector.pseudo_labeler_ is not None:
+            detector.pseudo_labeler_.label(codes)
+    census, classes = detector.census_, detector.classes_
+    if detector.setting_ != census.setting or classes.tolist() != [0, 1]:
         raise ModelFileError("labels and setting do not agree")
-    if not math.isfinite(model.threshold_):
-        raise ModelFileError(f"threshold_ is {model.threshold_!r}")
+    if not math.isfinite(detector.threshold_):
+        raise ModelFileError(f"threshold_ is {detector.threshold_!r}")
 
 
 def _digest(header: str, arrays: Arrays) -> str:
