@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessI
 
 from spadework.arrays import Flags, Floats, Numbers
 from spadework.core.copies import CopiedByFields
+from spadework.core.cores import refuse_other_width
 from spadework.errors import InputError
 
 SHARED, LEFT_OUT = -1, -2
@@ -61,19 +62,45 @@ class GaussianEnsemble(CopiedByFields):
             raise InputError("Cholesky factors must be finite with a positive diagonal")
 
     def score(self, X: Numbers) -> Floats:
-        """Negative log-likelihood under every member, (n_samples, n_members)."""
-        return score_gaussians(self, X)
+        """Negative log-likelihood, o_k(x), by every member, (n_samples, n_members)."""
+        n_members, n_features = self.means.shape
+        refuse_other_width(X, n_features)
+        centre, whitening, log_norms = self.whitening
+        scores = np.empty((len(X), n_members))
+        size = product_rows(len(whitening), whitening.shape[1], _SCORED_ROWS)
+        chunk = np.ones((_SCORED_ROWS, n_features + 1))
+        for start in range(0, len(X), _SCORED_ROWS):
+            rows = X[start : start + _SCORED_ROWS]
+            np.subtract(rows, centre, out=chunk[: len(rows), :-1])
+            parts = chunk.reshape(-1, size, n_features + 1)[: -(-len(rows) // size)]
+            white = (parts @ whitening).reshape(-1, n_members, n_features)  # (m, K, d)
+            white = white[: len(rows)]
+            np.einsum("mkd,mkd->mk", white, white, out=scores[start : start + len(rows)])
+        scores += log_norms
+        scores /= 2
+        return scores
 
     @cached_property
     def whitening(self) -> "Whitening":
-        """What is the same for all rows that are scored."""
-        return whiten(self)
+        """What is the same for all rows that are scored.
+
+        The triangular factors are inverted once, by substitution, the covariances never.
+        """
+        n_features = self.means.shape[1]
+        logs = np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1)
+        log_norms = n_features * np.log(2 * np.pi) + 2 * logs
+        centre = self.means.mean(axis=0)
+        solved = [dtrtri(factor, lower=1)[0].T for factor in self.factors]
+        shifts = np.einsum("kd,kde->ke", self.means - centre, np.stack(solved))
+        matrix = np.vstack([np.hstack(solved), -shifts.reshape(1, -1)])
+        return Whitening(centre, matrix, log_norms)
 
 
 class Whitening(NamedTuple):
     """How rows are scored: ``(|[x - centre, 1] @ matrix|^2 + log_norms) / 2``.
 
-    The norm is that of each member's own columns of the product.
+    The norm is that of each member's own columns of the product, which are
+    ``L_k^-1 (x - mean_k)``.
 
     Attributes
     ----------
@@ -133,45 +160,10 @@ def fit_gaussians(
     second = products / counts[:, None, None]  # (K, d, d)
     covariances = second - offsets[:, :, None] * offsets[:, None, :]
     # Rounding error of the difference, which grows with what was subtracted.
-    rounding = np.finfo(np.float64).eps * np.diagonal(second, axis1=1, axis2=2).max(
-        axis=1
-    )
-    floor = np.maximum(ridge, 8 * X.shape[1] * rounding)
-    return GaussianEnsemble(centre + offsets, _factor(covariances, floor))
-
-
-def score_gaussians(ensemble: GaussianEnsemble, X: Numbers) -> Floats:
-    """Score all rows by all members: the negative log-likelihood, o_k(x).
-
-    Parameters
-    ----------
-    ensemble : GaussianEnsemble
-    X : ndarray of shape (n_samples, n_features)
-
-    Returns
-    -------
-    scores : ndarray of shape (n_samples, n_members)
-        Higher is more anomalous.
-    """
-    n_members, n_features = ensemble.means.shape
-    if X.ndim != 2 or X.shape[1] != n_features:
-        raise InputError(
-            f"expected rows of {n_features} features; got an array of shape {X.shape}"
-        )
-    centre, whitening, log_norms = ensemble.whitening
-    scores = np.empty((len(X), n_members))
-    size = product_rows(len(whitening), whitening.shape[1], _SCORED_ROWS)
-    chunk = np.ones((_SCORED_ROWS, n_features + 1))
-    for start in range(0, len(X), _SCORED_ROWS):
-        rows = X[start : start + _SCORED_ROWS]
-        np.subtract(rows, centre, out=chunk[: len(rows), :-1])
-        parts = chunk.reshape(-1, size, n_features + 1)[: -(-len(rows) // size)]
-        white = (parts @ whitening).reshape(-1, n_members, n_features)  # (m, K, d)
-        white = white[: len(rows)]
-        np.einsum("mkd,mkd->mk", white, white, out=scores[start : start + len(rows)])
-    scores += log_norms
-    scores /= 2
-    return scores
+    largest = np.diagonal(second, axis1=1, axis2=2).max(axis=1)
+    floor = np.maximum(ridge, 8 * X.shape[1] * np.finfo(np.float64).eps * largest)
+    ridges = floor[:, None, None] * np.eye(X.shape[1])
+    return GaussianEnsemble(centre + offsets, np.linalg.cholesky(covariances + ridges))
 
 
 def product_rows(depth: int, width: int, most: int) -> int:
@@ -186,16 +178,6 @@ def product_rows(depth: int, width: int, most: int) -> int:
     return min(1 << (n_rows.bit_length() - 1), most)
 
 
-def whiten(ensemble: GaussianEnsemble) -> Whitening:
-    """Prepare an ensemble for scoring: what is the same for all rows."""
-    diagonals = np.diagonal(ensemble.factors, axis1=1, axis2=2)
-    n_features = diagonals.shape[1]
-    log_norms = n_features * np.log(2 * np.pi) + 2 * np.log(diagonals).sum(axis=1)
-    centre = ensemble.means.mean(axis=0)
-    matrix = _whitening_matrix(ensemble.means - centre, ensemble.factors)
-    return Whitening(centre, matrix, log_norms)
-
-
 def _moments(
     X: Numbers, chosen: Flags, centre: Floats
 ) -> tuple[np.float64, Floats, Floats]:
@@ -208,21 +190,3 @@ def _moments(
         total += chunk.sum(axis=0)
         products += chunk.T @ chunk
     return np.float64(len(rows)), total, products
-
-
-def _factor(covariances: Floats, ridge: Floats) -> Floats:
-    """Lower Cholesky factors of the covariances, each with its ridge, (K, d, d)."""
-    identity = np.eye(covariances.shape[-1])
-    factors = np.linalg.cholesky(covariances + ridge[:, None, None] * identity)
-    return factors.astype(np.float64, copy=False)
-
-
-def _whitening_matrix(offsets: Floats, factors: Floats) -> Floats:
-    """One matrix that whitens a row for every member, (n_features + 1, K * d).
-
-    ``[x, 1] @ whitening`` holds ``L_k^-1 (x - offset_k)`` for all k side by side:
-    the triangular factors are inverted once, by substitution, the covariances never.
-    """
-    solved = [dtrtri(factor, lower=1)[0].T for factor in factors]
-    shifts = np.einsum("kd,kde->ke", offsets, np.stack(solved))
-    return np.vstack([np.hstack(solved), -shifts.reshape(1, -1)])

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.arrays import Floats, Numbers, Positions, Singles
-from spadework.core.cores import map_blocks
-from spadework.core.trees import refuse_other_width
+from spadework.core.cores import map_blocks, refuse_other_width
 
 Words = NDArray[np.uint64]
 
@@ -54,17 +53,8 @@ class Chunk(NamedTuple):
 class LeafMasks:
     """Several forests as masks of their leaves.
 
-    Attributes
-    ----------
-    n_features : int
-    columns : list of int
-        Columns of X that are tested.
-    cuts : list of ndarray of shape (n_cuts,)
-        Thresholds of each of these, rising.
-    n_trees : list of int
-        Of each forest.
-    chunks : list of list of Chunk
-        Of each forest.
+    ``columns`` are those of X that are tested, ``cuts`` the thresholds of each, rising,
+    (n_cuts,); there are trees and chunks of each forest.
     """
 
     n_features: int

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spadework.arrays import Flags, Floats, Numbers, Positions
-from spadework.core.cores import map_blocks
-from spadework.core.gaussian import fit_gaussians, product_rows, whiten
+from spadework.core.cores import map_blocks, refuse_other_width
+from spadework.core.gaussian import fit_gaussians, product_rows
 from spadework.errors import InputError
 
 N_POINTS = 64
@@ -68,17 +68,20 @@ class NearestNeighbours:
 
     def score(self, X: Numbers) -> Floats:
         """Mean distance to the nearest row of a draw, (n_samples, n_members)."""
-        return score_neighbours(self, X)
+        refuse_other_width(X, len(self.axes))
+
+        def mean(nearest: Floats, rows: slice) -> Floats:
+            return nearest.mean(axis=1).T[: rows.stop - rows.start]
+
+        none = np.empty((0, len(self.points)))
+        return np.concatenate([none, *_map_nearest(self, X, mean)])
 
 
 def draw_neighbours(parts: list[Numbers], rng: np.random.Generator) -> NearestNeighbours:
     """Draw the rows that each member measures distances to.
 
-    Parameters
-    ----------
-    parts : list of ndarray of shape (n_rows, n_features)
-        The rows of every member; all draws are as large as the smallest part allows.
-    rng : numpy.random.Generator
+    Each part holds the rows of a member, (n_rows, n_features); all draws are as large as
+    the smallest part allows.
     """
     n_points = min(N_POINTS, *(len(rows) for rows in parts))
     if n_points == 0:
@@ -92,18 +95,11 @@ def draw_neighbours(parts: list[Numbers], rng: np.random.Generator) -> NearestNe
 def distance_axes(X: Numbers) -> Floats:
     """Return axes on which rows are apart as far as a Gaussian of them says.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-
-    Returns
-    -------
-    axes : ndarray of shape (n_features, n_features)
-        Rows are ``|(x - y) @ axes|`` apart.
+    Of rows X, (n_samples, n_features), which are then ``|(x - y) @ axes|`` apart.
     """
     slack = SLACK * float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
     one_group = np.zeros(len(X), dtype=np.intp)
-    return whiten(fit_gaussians(X, one_group, ridge=slack)).matrix[:-1]
+    return fit_gaussians(X, one_group, ridge=slack).whitening.matrix[:-1]
 
 
 def draw_places(
@@ -113,45 +109,11 @@ def draw_places(
     return np.stack([rng.choice(n_rows, n_points, replace=False) for _ in range(n_draws)])
 
 
-def score_neighbours(neighbours: NearestNeighbours, X: Numbers) -> Floats:
-    """Average over its draws how far every member's nearest row lies.
-
-    Parameters
-    ----------
-    neighbours : NearestNeighbours
-    X : ndarray of shape (n_samples, n_features)
-
-    Returns
-    -------
-    scores : ndarray of shape (n_samples, n_members)
-        Higher is more anomalous.
-    """
-    n_members, n_features = len(neighbours.points), len(neighbours.axes)
-    if X.ndim != 2 or X.shape[1] != n_features:
-        raise InputError(
-            f"expected rows of {n_features} features; got an array of shape {X.shape}"
-        )
-
-    def mean(nearest: Floats, rows: slice) -> Floats:
-        return nearest.mean(axis=1).T[: rows.stop - rows.start]
-
-    return np.concatenate([np.empty((0, n_members)), *_map_nearest(neighbours, X, mean)])
-
-
 def score_drawn(neighbours: NearestNeighbours, X: Numbers, drawn: Flags) -> Floats:
     """Score rows that some draws hold by all others, as if they had not been drawn.
 
-    Parameters
-    ----------
-    neighbours : NearestNeighbours
-        Of one member.
-    X : ndarray of shape (n_samples, n_features)
-    drawn : ndarray of shape (n_samples, n_draws)
-        Which draws hold a row. One that all of them hold is scored by all.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_samples,)
+    ``drawn`` tells which draws of the one member hold a row, (n_samples, n_draws). One
+    that all of them hold is scored by all.
     """
     counted = ~drawn | drawn.all(axis=1, keepdims=True)
 
@@ -193,11 +155,8 @@ def _map_nearest(
 def linear_form(neighbours: NearestNeighbours) -> tuple[Floats, Floats]:
     """Return what turns rows along the axes into distances, squared, less their square.
 
-    Returns
-    -------
-    directions : ndarray of shape (n_axes, n_members * n_draws * n_points)
-    squares : ndarray of shape (n_members * n_draws * n_points,)
-        ``X @ directions + squares`` is ``|p|^2 - 2 x p``.
+    ``X @ directions + squares`` is ``|p|^2 - 2 x p``, for all points of all members:
+    directions (n_axes, n_members * n_draws * n_points), and as many squares.
     """
     points = neighbours.points.reshape(-1, neighbours.points.shape[-1])
     return -2 * points.T, (points**2).sum(axis=1)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spadework.arrays import Floats, Numbers, Positions, Singles
-from spadework.core.trees import FlatForest, refuse_other_width
+from spadework.core.cores import refuse_other_width
+from spadework.core.trees import FlatForest
 
 _MAX_DEPTH = 8
 """Questions whose answers fit into a byte."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spadework.arrays import Flags, Floats, Numbers, Positions, Rows, Singles
 from spadework.core.copies import CopiedByFields
-from spadework.core.cores import map_blocks
+from spadework.core.cores import map_blocks, refuse_other_width
 from spadework.errors import InputError
 
 _BLOCK_VALUES = 1 << 20
@@ -59,7 +59,7 @@ class FlatForest(CopiedByFields):
     def __post_init__(self) -> None:
         _check_forest(self)
 
-    @cached_property
+    @property
     def depth(self) -> int:
         """Levels of the deepest tree."""
         return int(self._depths.max())
@@ -107,18 +107,10 @@ class FlatForest(CopiedByFields):
     def _walk(
         self, cells: Rows, rows: Positions, nodes: Positions, depth: int
     ) -> Positions:
-        """Walk down from nodes; return the leaves, (n_walks,).
+        """Walk down from nodes, by so many steps at most; return the leaves, (n_walks,).
 
-        `_check_forest` has seen that all places lie inside: "wrap" skips a check.
-
-        Parameters
-        ----------
-        cells : ndarray of shape (n_samples * n_features,)
-        rows : ndarray of shape (n_walks,)
-            Where in the cells the row of each walk begins.
-        nodes : ndarray of shape (n_walks,)
-        depth : int
-            Steps that reach any leaf.
+        ``rows`` are the places among the cells of all rows where those of each walk
+        begin. `_check_forest` has seen that all lie inside: "wrap" skips a check.
         """
         for step in range(depth):
             if step and not step % _STEPS:
@@ -137,26 +129,21 @@ class FlatForest(CopiedByFields):
     @cached_property
     def _depths(self) -> Positions:
         """Levels of every tree, (n_trees,)."""
-        return _tree_depths(self)
+        depths = np.zeros(len(self.roots), dtype=np.intp)
+        nodes, trees, level = self.roots, np.arange(len(self.roots)), 0
+        while len(nodes):
+            inner = self.left[nodes] != nodes
+            level += 1
+            depths[trees[inner]] = level
+            children = self.left[nodes[inner]]
+            nodes = np.concatenate([children, children + 1])
+            trees = np.tile(trees[inner], 2)
+        return depths
 
     @cached_property
     def _is_inner(self) -> Flags:
         """Whether a node is no leaf, (n_nodes,)."""
         return self.left != np.arange(len(self.left))
-
-
-def _tree_depths(forest: FlatForest) -> Positions:
-    """Levels of every tree, (n_trees,)."""
-    depths = np.zeros(len(forest.roots), dtype=np.intp)
-    nodes, trees, level = forest.roots, np.arange(len(forest.roots)), 0
-    while len(nodes):
-        inner = forest.left[nodes] != nodes
-        level += 1
-        depths[trees[inner]] = level
-        children = forest.left[nodes[inner]]
-        nodes = np.concatenate([children, children + 1])
-        trees = np.tile(trees[inner], 2)
-    return depths
 
 
 class TreeNodes(NamedTuple):
@@ -211,14 +198,6 @@ def join_forests(forests: list[FlatForest]) -> FlatForest:
         left=np.concatenate([forest.left + start for forest, start in shifted]),
         value=np.concatenate([forest.value for forest in forests]),
     )
-
-
-def refuse_other_width(X: Numbers, n_features: int) -> None:
-    """Refuse rows of more or fewer features."""
-    if X.ndim != 2 or X.shape[1] != n_features:
-        raise InputError(
-            f"expected rows of {n_features} features; got an array of shape {X.shape}"
-        )
 
 
 def _round_down(threshold: Numbers) -> Singles:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.core.gaussian import GaussianEnsemble, whiten
+from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.neighbours import SAME, NearestNeighbours, linear_form
 from spadework.core.pseudo_labels import Members, whole_unit
 from spadework.core.scaling import FARTHEST, LIMIT, SPREAD, MinMaxScaler
@@ -200,7 +200,7 @@ def _add_members(graph: Graph, members: Members, cells: str) -> str:
 
 def _add_gaussians(graph: Graph, ensemble: GaussianEnsemble, cells: str) -> str:
     """Negative log-likelihoods; one member at a time, or wide rows fill the memory."""
-    centre, matrix, log_norms = whiten(ensemble)
+    centre, matrix, log_norms = ensemble.whitening
     centred = graph.add("Sub", cells, centre)
     lengths = []
     for member in np.hsplit(matrix, len(log_norms)):
