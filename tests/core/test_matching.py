@@ -16,7 +16,6 @@ from spadework.core.matching import (
     otsu_threshold,
     tail_size,
     tail_threshold,
-    wasserstein_1d,
 )
 from spadework.errors import InputError
 
@@ -93,13 +92,6 @@ def many_scores(shape, tail, rng):
         return (ordered[-500:] if tail == "upper" else ordered[:500]), unlabeled
     near = ordered[-1_500:] if tail == "upper" else ordered[:15_000]
     return rng.choice(near, 500) + rng.normal(0, 0.3, size=500), unlabeled
-
-
-@given(a=scores_of(12), b=scores_of(12))
-@examples(100)
-def test_wasserstein_distance_is_that_of_scipy(a, b):
-    expected = wasserstein_distance(a, b)
-    assert wasserstein_1d(a, b) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @given(labeled=scores_of(8), unlabeled=scores_of(16), tail=tails)
@@ -341,10 +333,6 @@ def test_scores_that_are_not_a_finite_vector_are_refused_by_name(bad, message):
         tail_threshold(bad, 1, tail="upper")
     with pytest.raises(InputError, match=f"^scores.*{message}"):
         otsu_threshold(bad)
-    with pytest.raises(InputError, match=f"^a .*{message}"):
-        wasserstein_1d(bad, good)
-    with pytest.raises(InputError, match=f"^b .*{message}"):
-        wasserstein_1d(good, bad)
 
 
 @pytest.mark.parametrize("function", [match_threshold, tail_size])

@@ -53,25 +53,6 @@ _BATCH_CELLS = 1 << 20
 _ROUNDING = 1e-12
 
 
-def wasserstein_1d(a: ArrayLike, b: ArrayLike) -> float:
-    """Exact 1-D Wasserstein-1 distance between two samples (D_w of eq. 3, 4).
-
-    Parameters
-    ----------
-    a, b : array-like of shape (n_a,) and (n_b,)
-
-    Examples
-    --------
-    >>> wasserstein_1d([0.0, 1.0], [5.0, 6.0])
-    5.0
-    """
-    a, b = np.sort(_scores(a, "a")), np.sort(_scores(b, "b"))
-    values = np.sort(np.concatenate([a, b]))
-    below_a = np.searchsorted(a, values[:-1], side="right") / len(a)
-    below_b = np.searchsorted(b, values[:-1], side="right") / len(b)
-    return float(np.sum(np.abs(below_a - below_b) * np.diff(values)))
-
-
 def match_threshold(labeled: ArrayLike, unlabeled: ArrayLike, *, tail: Tail) -> float:
     """Partial matching: the threshold whose tail looks most like the labeled rows.
 
@@ -318,8 +299,8 @@ class _TailMatcher:
         return (self.prefix[-1] - self.prefix[len(self.unlabeled) - sizes]) / sizes
 
 
-def _scores(values: ArrayLike, name: str) -> Floats:
-    """Return scores as a non-empty finite float64 vector."""
+def _ordered(values: ArrayLike, sign: int, name: str) -> Floats:
+    """Finite scores times a sign, ascending; what is sorted is not sorted again."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1 or len(scores) == 0:
         raise InputError(
@@ -327,12 +308,6 @@ def _scores(values: ArrayLike, name: str) -> Floats:
         )
     if not np.isfinite(scores).all():
         raise InputError(f"{name} must be finite scores; got NaN or infinite values")
-    return scores
-
-
-def _ordered(values: ArrayLike, sign: int, name: str) -> Floats:
-    """Return scores times a sign, ascending; what is sorted is not sorted again."""
-    scores = _scores(values, name)
     if sign < 0:
         scores = -scores[::-1]
     return scores if (scores[:-1] <= scores[1:]).all() else np.sort(scores)
