@@ -37,14 +37,9 @@ def boost(
 ) -> FlatForest:
     """Fit models of the log-odds of a target; return their trees, model after model.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_models, n_rows, n_features)
-        What each model learns from, two rows at least.
-    targets : ndarray of shape (n_rows,)
-        The same for every model.
-    weights : ndarray of shape (n_models, n_rows)
-        1 on average; zero for rows that do not count.
+    X holds what each model learns from, (n_models, n_rows, n_features), two rows at
+    least; targets, (n_rows,), are the same for every model. Weights, (n_models, n_rows),
+    are 1 on average, and zero for rows that do not count.
     """
     n_models, n_rows, n_features = X.shape
     columns = np.empty((n_models, N_TREES, DEPTH), dtype=np.intp)
@@ -83,13 +78,9 @@ def _gains(
 ) -> Floats:
     """How far each way to split every leaf lowers the loss, (n_models, n_tried).
 
-    Parameters
-    ----------
-    above : ndarray of shape (n_models, n_tried, n_rows)
-        Which rows lie above the border of a question.
-    leaves : ndarray of shape (n_models, n_rows)
-    slopes, bends : ndarray of shape (n_models, n_rows)
-        First and second derivatives of the loss, the first with its sign turned.
+    Rows lie above the border of a question or not, (n_models, n_tried, n_rows). Slopes
+    and bends, (n_models, n_rows) as the leaves, are derivatives of the loss, first and
+    second, the first with its sign turned.
     """
     n_models, n_rows = leaves.shape
     by_leaf = np.zeros((n_models, n_rows, 2, n_leaves))

@@ -13,21 +13,11 @@ ROUNDING = 1e-12
 
 
 def likelihood_ratio(anomalies: Floats, others: Floats, at: Floats) -> Floats:
-    """Log of the ratio of two densities of scores, which rises with the score.
+    """Log of the ratio of two densities of scores, which rises with it, (n_scores,).
 
     Isotonic regression finds the steps, such that the share of anomalies rises from each
     to the next. Between the scores of two rows the ratio is a line, beyond all of them
     that of the last one.
-
-    Parameters
-    ----------
-    anomalies : ndarray of shape (n_anomalies,)
-    others : ndarray of shape (n_others,)
-    at : ndarray of shape (n_scores,)
-
-    Returns
-    -------
-    ndarray of shape (n_scores,)
 
     Examples
     --------

@@ -51,24 +51,16 @@ def mask_leaves(forests: Sequence[FlatForest]) -> LeafMasks:
     bins = _bin_columns(joined)
     paths = _climb(joined, leaves, bins)
     chunks = [
-        [
-            _make_chunk(number, joined, leaves, paths, bins)
-            for number in range(start, stop)
-        ]
-        for start, stop in pairwise(leaves.bounds)
+        [_make_chunk(number, joined, leaves, paths, bins) for number in range(*ends)]
+        for ends in pairwise(leaves.bounds)
     ]
     return LeafMasks(joined.n_features, bins.columns, bins.cuts, n_trees, chunks)
 
 
 class _Leaves(NamedTuple):
-    """Leaves that have a bit.
+    """Leaves that have a bit: their nodes, chunks, and bits there, (n_leaves,) each.
 
-    Attributes
-    ----------
-    node, chunk, slot : ndarray of shape (n_leaves,)
-        Node of each, chunk that it is in, and bit there.
-    bounds : list of int
-        First chunk of each forest, and behind the last.
+    ``bounds`` holds the first chunk of each forest, and behind the last.
     """
 
     node: Positions
@@ -80,14 +72,8 @@ class _Leaves(NamedTuple):
 class _Bins(NamedTuple):
     """Columns that are tested, their cuts, and what every node makes of these.
 
-    Attributes
-    ----------
-    columns : list of int
-    cuts : list of ndarray of shape (n_cuts,)
-    column : ndarray of shape (n_nodes,)
-        Position of a node's column among these.
-    first_right : ndarray of shape (n_nodes,)
-        The lowest bin that it sends to the right.
+    Of a node, (n_nodes,): ``column`` is the position of its column among these, and
+    ``first_right`` the lowest bin that it sends to the right.
     """
 
     columns: list[int]
@@ -95,23 +81,12 @@ class _Bins(NamedTuple):
     column: Positions
     first_right: Positions
 
-    @property
-    def n_bins(self) -> Positions:
-        """Bins of each column: one more than cuts."""
-        return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.intp)
-
 
 class _Paths(NamedTuple):
     """The nodes above all leaves, one entry a leaf and a node above it, (n_entries,).
 
-    Attributes
-    ----------
-    chunk, slot : ndarray
-        Chunk of the leaf, and its bit there.
-    column, first_right : ndarray
-        What the node tests.
-    is_right : ndarray
-        Whether the leaf lies on its right.
+    That is the chunk of the leaf and its bit there, what the node tests, and whether the
+    leaf lies on its right.
     """
 
     chunk: Positions
@@ -191,7 +166,7 @@ def _make_chunk(
     here = paths.pick(paths.chunk == number)
     columns = np.unique(here.column).tolist()
     masks = [
-        _make_masks(int(bins.n_bins[column]), here.pick(here.column == column))
+        _make_masks(len(bins.cuts[column]) + 1, here.pick(here.column == column))
         for column in columns
     ]
     return Chunk(columns, masks, _pack(taken), value)

@@ -31,21 +31,10 @@ class SpadeNetwork(nn.Module):
     "We use two-layer perceptron as the base network architecture where the hidden
     dimensions is the half of the original feature dimensions." (appendix B.5)
 
-    Parameters
-    ----------
-    n_features : int
-    n_hidden : int
-        Width of every hidden layer and of the latent code.
-    linear_code : bool
-        Whether the encoder ends in its linear layer. With a ReLU behind it, as
-        in a literal reading, dimensions of the code die and covariances of the
-        one-class models become singular.
-
-    **Shape**
-
-    - Input: ``(n_rows, n_features)``
-    - Output: latent ``(n_rows, n_hidden)``, logit ``(n_rows,)``, reconstruction
-      ``(n_rows, n_features)``
+    Of rows ``(n_rows, n_features)`` it makes codes ``(n_rows, n_hidden)``, logits
+    ``(n_rows,)`` and reconstructions ``(n_rows, n_features)``. With a ReLU behind the
+    encoder's linear layer, as in a literal reading, dimensions of the code die and
+    covariances of the one-class models become singular; see ``linear_code``.
     """
 
     def __init__(self, n_features: int, n_hidden: int, *, linear_code: bool) -> None:

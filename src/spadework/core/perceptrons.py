@@ -51,12 +51,8 @@ def train_perceptrons(
 ) -> Layers:
     """Train networks, each on as many normal as anomalous rows of its bag.
 
-    Parameters
-    ----------
-    X : Tensor of shape (n_samples, n_features)
-    columns : ndarray of shape (n_networks, n_kept)
-    bags : dict
-        By class, the positions of the rows that each network draws from.
+    Each sees its columns, (n_networks, n_kept), of X, (n_samples, n_features). Bags are,
+    by class, the positions of the rows that each network draws from.
     """
     n_networks, n_kept = columns.shape
     layers = _new_layers(n_networks, n_kept, rng, X.device)

@@ -124,26 +124,8 @@ class FittedPseudoLabeler:
 class PseudoLabeler:
     """How to pseudo-label: the function PSEUDO-LABELER of Algorithm 1.
 
-    Attributes
-    ----------
-    one_class : OneClassModel
-    n_members : int
-        K, the number of disjoint parts of the unlabeled rows.
-    thresholds : "bounded", "matching", "otsu" or a pair of percentiles
-        Partial matching (eq. 3, 4) with Otsu for a class without labels; the same,
-        but no more than a tenth of the unlabeled rows on either side ("bounded"): what
-        partial matching calls normal beyond that is no purer than the whole; Otsu for
-        both; or fixed percentiles (normal, anomaly) of the unlabeled scores.
-    voting : "unanimous" or "majority"
-    abstain : bool
-        Whether members whose thresholds cross abstain between them; see `vote`.
-    use_labeled_normals : bool
-        Whether labeled normals join every member's rows.
-    score_scale : "log" or "raw"
-        Scale on which thresholds are looked for; see `steady`.
-    stand_in : bool
-        Whether unlabeled rows without consensus stand in for a class without
-        labels; see `learning_targets`.
+    Parameters are those of `spadework.SPADE`. Thresholds are "bounded" as what partial
+    matching calls normal beyond a tenth of the unlabeled rows is no purer than the whole.
     """
 
     one_class: OneClassModel
@@ -160,11 +142,7 @@ class PseudoLabeler:
     ) -> tuple[FittedPseudoLabeler, PseudoLabels]:
         """Fit the members, find their thresholds, label the unlabeled rows.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Features or, in the network learner, latent codes.
-        labels : ndarray of shape (n_samples,)
+        X are features or, in the network learner, latent codes, (n_samples, n_features).
         """
         groups = split_unlabeled(labels, self.n_members, rng)
         if not self.use_labeled_normals:
@@ -173,9 +151,7 @@ class PseudoLabeler:
         scores = members.score(X)
         thresholds = find_thresholds(scores, labels, self.thresholds, self.score_scale)
         fitted = FittedPseudoLabeler(members, thresholds, self.voting, self.abstain)
-        unlabeled = scores[labels == UNLABELED]
-        pseudo = vote(unlabeled, thresholds, self.voting, abstain=self.abstain)
-        return fitted, pseudo
+        return fitted, fitted.vote(scores[labels == UNLABELED])
 
 
 def split_unlabeled(
@@ -198,10 +174,7 @@ def find_thresholds(
 ) -> Thresholds:
     """Both thresholds of every member (eq. 3, 4; Otsu where labels are missing).
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_members)
-    labels : ndarray of shape (n_samples,)
+    Scores are of shape (n_samples, n_members).
     """
     members = np.ascontiguousarray(scores.T)
     pairs = [_member_thresholds(member, labels, rule, scale) for member in members]
@@ -212,17 +185,11 @@ def find_thresholds(
 def vote(
     scores: Floats, thresholds: Thresholds, voting: Voting, *, abstain: bool = False
 ) -> PseudoLabels:
-    """Consensus of the members (eq. 1 and 2).
+    """Consensus of the members (eq. 1 and 2) on their scores, (n_unlabeled, n_members).
 
     A member votes anomaly above its eta^p and normal below its eta^n. Where its
-    two thresholds cross it votes both ways between them. Rows that all members call
-    both are left unlabeled; the paper does not say what they are.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_unlabeled, n_members)
-    abstain : bool
-        Let a member abstain where it would vote both ways.
+    two thresholds cross it votes both ways between them, or abstains. Rows that all
+    members call both are left unlabeled; the paper does not say what they are.
     """
     above, below = scores > thresholds.anomaly, scores < thresholds.normal
     votes = np.full(scores.shape, UNLABELED, dtype=np.int8)
@@ -262,13 +229,8 @@ def steady(scores: Floats, reference: Floats) -> Floats:
 
     Negative log-likelihoods are heavy-tailed: on the raw scale a handful of far
     outliers decides both Wasserstein distances and Otsu's variances. The map is
-    monotone, so thresholds found on it cut the same rows.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_scores,)
-    reference : ndarray of shape (n_unlabeled,)
-        The unlabeled scores, which fix origin and unit.
+    monotone, so thresholds found on it cut the same rows. Origin and unit are fixed by
+    the reference, the unlabeled scores.
     """
     return log_scale(scores, *scale_of(reference))
 
@@ -276,13 +238,7 @@ def steady(scores: Floats, reference: Floats) -> Floats:
 def scale_of(reference: Floats) -> tuple[Floats, Floats]:
     """Origin and unit of the log scale of scores: the lowest, and the median above it.
 
-    Parameters
-    ----------
-    reference : ndarray of shape (n_unlabeled, ...)
-
-    Returns
-    -------
-    origin, unit : ndarray of shape (...)
+    Of a reference of shape (n_unlabeled, ...), both (...).
     """
     origin = reference.min(axis=0)
     return origin, np.median(reference, axis=0) - origin

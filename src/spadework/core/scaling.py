@@ -34,12 +34,7 @@ _CHUNK_ROWS = 8_192
 
 @dataclass(frozen=True)
 class MinMaxScaler:
-    """Map each column's training range to [0, 1]; constant columns to 0.
-
-    Attributes
-    ----------
-    low, span : ndarray of shape (n_features,)
-    """
+    """Map each column's training range to [0, 1]; constant columns to 0."""
 
     low: Floats
     span: Floats
@@ -109,13 +104,8 @@ class AsinhScaler:
 class PrincipalScaler:
     """Map rows to their principal axes, each of variance one.
 
-    For rows of more columns than a covariance can be fitted on.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (n_features,)
-    axes : ndarray of shape (n_features, n_axes)
-        Divided by the spread of the columns, and of the rows along each axis.
+    For rows of more columns than a covariance can be fitted on. Axes, (n_features,
+    n_axes), are divided by the spread of the columns, and of the rows along each axis.
     """
 
     mean: Singles

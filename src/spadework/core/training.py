@@ -43,21 +43,10 @@ class Epoch(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """The numbers of the training loop.
+    """The numbers of the training loop, as those of `NetworkLearner`.
 
-    Attributes
-    ----------
-    alpha, beta : float
-        Weights of the pseudo-label and the self-supervised loss in eq. 5.
-    batch_size : int
-        Unlabeled rows, and at most as many labeled ones, in a step.
-    learning_rate : float
-        Of the Adam optimiser.
-    max_epochs, patience : int
-        Training ends when the loss has not improved for ``patience`` epochs.
-    warmup_epochs : int
-        Epochs without pseudo-labels, in which the code settles first; the last
-        epoch always has them.
+    A step has ``batch_size`` unlabeled rows, and at most as many labeled ones. The last
+    epoch always has pseudo-labels, however long the warm-up.
     """
 
     alpha: float
@@ -87,15 +76,10 @@ def train_network(
     rng: np.random.Generator,
     on_epoch: Callable[[Epoch], None],
 ) -> TrainingResult:
-    """Train encoder, predictor and projection head (Algorithm 1).
+    """Train encoder, predictor and projection head (Algorithm 1), in place.
 
-    Parameters
-    ----------
-    network : SpadeNetwork
-        Trained in place, on the device it is on.
-    X : Tensor of shape (n_samples, n_features), on the same device
-    labels : ndarray of shape (n_samples,)
-        Without unlabeled rows there are no pseudo-labels, only labels.
+    X, (n_samples, n_features), is on the device of the network. Without unlabeled rows
+    there are no pseudo-labels, only labels.
     """
     optimizer = Adam(list(network.parameters()), options.learning_rate)
     batches = _Batches(X, labels, options.batch_size, rng)
@@ -285,16 +269,12 @@ def _over_all_rows(
     batches: _Batches, batch: _Batch, rows: Tensor, reconstruction: Tensor
 ) -> Tensor:
     """L_R as a mean over the entire data, of which a batch holds labels too often."""
-    n_l, n_u = len(batch.label), len(batch.position)
-    x_l, x_u = rows.split([n_l, n_u])
-    r_l, r_u = reconstruction.split([n_l, n_u])
-    if not n_u:
-        return reconstruction_loss(x_l, r_l)
+    sizes = [len(batch.label), len(batch.position)]
+    pairs = zip(rows.split(sizes), reconstruction.split(sizes), strict=True)
+    on_labeled, on_unlabeled = (reconstruction_loss(*pair) for pair in pairs)
+    if not batches.n_unlabeled:
+        return on_labeled
     share = len(batches.labeled) / (len(batches.labeled) + batches.n_unlabeled)
-    on_labeled, on_unlabeled = (
-        reconstruction_loss(x_l, r_l),
-        reconstruction_loss(x_u, r_u),
-    )
     return share * on_labeled + (1 - share) * on_unlabeled
 
 

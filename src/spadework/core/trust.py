@@ -48,11 +48,8 @@ class Trust:
     Attributes
     ----------
     weights : dict of float
-        By reading: "labels" (unlabeled rows left out), "as_normal" (taken for
-        normal), "as_suspect" (set against labeled normals), "pseudo"
-        (pseudo-labeled), "one_class" (one-class scores alone), "unlike_normal" (those
-        of labeled normals alone) and "agreed" (for what the others agree on). They sum to
-        one; 0 is the weight of readings that the model does without.
+        By reading, as `ForestLearner` lists them. They sum to one; 0 is the weight of
+        readings that the model does without.
     evidence : dict of Evidence
     agreement : float or None
         AUC with which the other readings tell odd rows from the rest of the unlabeled

@@ -73,18 +73,12 @@ def weigh_readings(
     say counts as far as the other readings, too, rank high what these find odd; see
     `_believe_consensus`.
 
-    Parameters
-    ----------
-    scores : mapping of ndarray of shape (n_rows,)
-        Held-out scores by reading.
-    labels : ndarray of shape (n_rows,)
-    odd : ndarray of shape (n_rows,)
-        Rows that the one-class classifiers find odd.
-    doubt_shift : bool
-        Whether suspects and unjudged pseudo-labels count less, and unlabeled rows taken
-        for normal more, the better unlabeled rows are told from labeled normals that look
-        safer. Trees learn by heart how rows were chosen for labeling; a penalised linear
-        model does not, and is judged by the labeled anomalies alone.
+    Scores are held out, (n_rows,) for each reading; ``odd`` are the rows that the
+    one-class classifiers find so. With ``doubt_shift`` suspects and unjudged
+    pseudo-labels count less, and unlabeled rows taken for normal more, the better
+    unlabeled rows are told from labeled normals that look safer. Trees learn by heart how
+    rows were chosen for labeling; a penalised linear model does not, and is judged by the
+    labeled anomalies alone.
     """
     evidence = {name: find_evidence(each, labels, name) for name, each in scores.items()}
     riskiness = _riskiness(evidence)
@@ -147,7 +141,7 @@ def _believe_consensus(
     *,
     doubt_shift: bool,
 ) -> dict[str, float]:
-    """Say how far to believe pseudo-labels and one-class scores.
+    """Say how far to believe pseudo-labels and one-class scores, as other learners are.
 
     They count as far as the other readings agree, and by half where nothing can be
     compared. What few labeled anomalies teach cannot refute them: the fewer there are,
@@ -163,11 +157,6 @@ def _believe_consensus(
     be relied on to judge them, those of labeled normals alone in full, and pseudo-labels
     by half; the latter two the less the better they tell most unlabeled rows from labeled
     normals: then they have learnt how these were chosen.
-
-    Parameters
-    ----------
-    learners : mapping of float
-        How far the other readings are believed.
     """
     belief = UNJUDGED_SHARE if agreement is None else belief_in(agreement)
     sureness = 1.0
@@ -203,13 +192,8 @@ def _believe_consensus(
 def share_of_agreed(shift: float, labels: Labels) -> float:
     """Return the weight of learning what readings agree on, where these weigh 1 together.
 
-    It is the less the surer suspects are told from labeled normals.
-
-    Parameters
-    ----------
-    shift : float
-        AUC with which suspects are told from labeled normals.
-    labels : ndarray of shape (n_judged,)
+    It is the less the surer suspects are told from labeled normals, with an AUC of so
+    much and so many labels, (n_judged,).
 
     Examples
     --------
