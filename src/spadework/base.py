@@ -26,6 +26,8 @@ from spadework.validation import (
     unchanged_on_failure,
 )
 
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
 
 class AnomalyDetector(ClassifierMixin, BaseEstimator):
     """A detector under scikit-learn's contract; children say how to learn and score.
@@ -39,7 +41,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
 
     threshold: Literal["auto"] | float
     label_map: Mapping[Any, int] | None
-    random_state: Any
+    random_state: RandomState
 
     setting_: str
     census_: LabelCensus

@@ -1,6 +1,7 @@
 """The SPADE detector: pseudo-labels by consensus, a learner, a threshold."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from spadework.arrays import Floats, Labels, Rows
-from spadework.base import AnomalyDetector
+from spadework.base import AnomalyDetector, RandomState
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     PseudoLabeler,
@@ -52,6 +53,7 @@ _LEARNERS: dict[str, type[Learner]] = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SPADE(AnomalyDetector):
     """Semi-supervised anomaly detection when labels do not look like the rest.
 
@@ -141,44 +143,26 @@ class SPADE(AnomalyDetector):
     array([0, 1])
     """
 
-    pseudo_labels_: PseudoLabels | None
-    pseudo_labeler_: FittedPseudoLabeler | None
-    model_: Model
-    history_: list[dict[str, float]]
-    trust_: Trust | None
+    learner: Literal["forest", "network"] | Learner = "forest"
+    one_class: Any = "gaussian"
+    n_members: int = 5
+    thresholds: ThresholdRule = "bounded"
+    voting: Voting = "unanimous"
+    abstain: bool = True
+    use_labeled_normals: bool = True
+    score_scale: ScoreScale = "log"
+    stand_in: bool = True
+    scaling: Scaling = "asinh"
+    threshold: Literal["auto"] | float = "auto"
+    label_map: Mapping[Any, int] | None = None
+    random_state: RandomState = None
+    verbose: bool = False
 
-    def __init__(
-        self,
-        *,
-        learner: Literal["forest", "network"] | Learner = "forest",
-        one_class: Any = "gaussian",
-        n_members: int = 5,
-        thresholds: ThresholdRule = "bounded",
-        voting: Voting = "unanimous",
-        abstain: bool = True,
-        use_labeled_normals: bool = True,
-        score_scale: ScoreScale = "log",
-        stand_in: bool = True,
-        scaling: Scaling = "asinh",
-        threshold: Literal["auto"] | float = "auto",
-        label_map: Mapping[Any, int] | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.learner = learner
-        self.one_class = one_class
-        self.n_members = n_members
-        self.thresholds: ThresholdRule = thresholds
-        self.voting: Voting = voting
-        self.abstain = abstain
-        self.use_labeled_normals = use_labeled_normals
-        self.score_scale: ScoreScale = score_scale
-        self.stand_in = stand_in
-        self.scaling: Scaling = scaling
-        self.threshold = threshold
-        self.label_map = label_map
-        self.random_state = random_state
-        self.verbose = verbose
+    pseudo_labels_: PseudoLabels | None = field(init=False)
+    pseudo_labeler_: FittedPseudoLabeler | None = field(init=False)
+    model_: Model = field(init=False)
+    history_: list[dict[str, float]] = field(init=False)
+    trust_: Trust | None = field(init=False)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -235,7 +219,7 @@ class SPADE(AnomalyDetector):
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
         """Pseudo-label and learn; the seam between detector and learner."""
         check_members(count_labels(labels), self.n_members)
-        learnt = self._learner().learn(
+        learnt = named_or_given(self.learner, _LEARNERS).learn(
             X,
             labels,
             fit_scaler(X, self.scaling, rng),
@@ -267,19 +251,7 @@ class SPADE(AnomalyDetector):
         super()._check_parameters()
         check_parameters(self)
 
-    def _learner(self) -> Learner:
-        """Return the learner that was named or given."""
-        return named_or_given(self.learner, _LEARNERS)
-
     def _pseudo_labeler(self) -> PseudoLabeler:
         """Collect the parameters of the pseudo-labeler."""
-        return PseudoLabeler(
-            one_class=make_one_class(self.one_class),
-            n_members=self.n_members,
-            thresholds=self.thresholds,
-            voting=self.voting,
-            abstain=self.abstain,
-            use_labeled_normals=self.use_labeled_normals,
-            score_scale=self.score_scale,
-            stand_in=self.stand_in,
-        )
+        own = {each.name: getattr(self, each.name) for each in fields(PseudoLabeler)}
+        return PseudoLabeler(**own | {"one_class": make_one_class(self.one_class)})

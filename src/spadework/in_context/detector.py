@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from scipy.special import expit
 
 from spadework.arrays import Floats, Labels, Rows
-from spadework.base import AnomalyDetector
+from spadework.base import AnomalyDetector, RandomState
 from spadework.errors import InputError
 from spadework.in_context.contexts import draw_contexts
 from spadework.in_context.encoding import canonical_order
@@ -23,6 +24,7 @@ _ORDER_ROWS = 4000
 _THRESHOLD_ROWS = 10_000
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class InContextDetector(AnomalyDetector):
     """Scores rows in the context of labels, with a model trained for label mismatch.
 
@@ -62,25 +64,15 @@ class InContextDetector(AnomalyDetector):
         As those of `spadework.SPADE`.
     """
 
-    model_: InContextEnsemble
-    share_: float
+    n_members: int = 4
+    weights: str | os.PathLike[str] | None = None
+    device: Literal["auto", "cpu"] = "auto"
+    threshold: Literal["auto"] | float = "auto"
+    label_map: Mapping[Any, int] | None = None
+    random_state: RandomState = None
 
-    def __init__(
-        self,
-        *,
-        n_members: int = 4,
-        weights: str | os.PathLike[str] | None = None,
-        device: Literal["auto", "cpu"] = "auto",
-        threshold: Literal["auto"] | float = "auto",
-        label_map: Mapping[Any, int] | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_members = n_members
-        self.weights = weights
-        self.device: Literal["auto", "cpu"] = device
-        self.threshold = threshold
-        self.label_map = label_map
-        self.random_state = random_state
+    model_: InContextEnsemble = field(init=False)
+    share_: float = field(init=False)
 
     def to_probability(self, scores: Floats) -> Floats:
         """Map anomaly scores, which are log-odds, to probabilities, both (n_samples,)."""

@@ -11,7 +11,7 @@ to the nearest rows stand beside one-class scores.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,7 @@ MUCH = 0.05
 their time."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ForestLearner(BaseEstimator):
     """Trees on readings of the unlabeled rows.
 
@@ -116,34 +117,18 @@ class ForestLearner(BaseEstimator):
     min_samples_leaf : int
     """
 
-    def __init__(
-        self,
-        *,
-        readings: Sequence[str] | None = None,
-        judge: bool = True,
-        linear: bool = True,
-        boosted: bool = True,
-        whole: bool = True,
-        neighbours: bool = True,
-        lift: bool = True,
-        anomaly_weight: float = 0.3,
-        normal_weight: float = 0.3,
-        n_trees: int | None = None,
-        max_depth: int = 14,
-        min_samples_leaf: int = 5,
-    ) -> None:
-        self.readings = readings
-        self.judge = judge
-        self.linear = linear
-        self.boosted = boosted
-        self.whole = whole
-        self.neighbours = neighbours
-        self.lift = lift
-        self.anomaly_weight = anomaly_weight
-        self.normal_weight = normal_weight
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
+    readings: Sequence[str] | None = None
+    judge: bool = True
+    linear: bool = True
+    boosted: bool = True
+    whole: bool = True
+    neighbours: bool = True
+    lift: bool = True
+    anomaly_weight: float = 0.3
+    normal_weight: float = 0.3
+    n_trees: int | None = None
+    max_depth: int = 14
+    min_samples_leaf: int = 5
 
     def learn(
         self,

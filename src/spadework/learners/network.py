@@ -67,6 +67,7 @@ FEW_ROWS = 10_000
 encoder needs many rows to learn from."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NetworkLearner(BaseEstimator):
     """Encoder, predictor and self-supervised head trained together (eq. 5).
 
@@ -102,32 +103,17 @@ class NetworkLearner(BaseEstimator):
         and pseudo-labels are theirs.
     """
 
-    def __init__(
-        self,
-        *,
-        n_networks: int | None = None,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        linear_code: bool = True,
-        warmup_epochs: int = 5,
-        batch_size: int | None = None,
-        learning_rate: float = 1e-3,
-        max_epochs: int = 30,
-        patience: int = 5,
-        device: str = "auto",
-        judge: bool = True,
-    ) -> None:
-        self.n_networks = n_networks
-        self.alpha = alpha
-        self.beta = beta
-        self.linear_code = linear_code
-        self.warmup_epochs = warmup_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.device = device
-        self.judge = judge
+    n_networks: int | None = None
+    alpha: float = 1.0
+    beta: float = 1.0
+    linear_code: bool = True
+    warmup_epochs: int = 5
+    batch_size: int | None = None
+    learning_rate: float = 1e-3
+    max_epochs: int = 30
+    patience: int = 5
+    device: str = "auto"
+    judge: bool = True
 
     def learn(
         self,
