@@ -19,7 +19,7 @@ from spadework import SPADE, ForestLearner, NetworkLearner
 from spadework.core.matching import FALSE_ALARMS, match_threshold
 from spadework.detector import PAPER_ABLATIONS
 from spadework.errors import InputError
-from spadework.learners import growing as trees
+from spadework.learners.growing import Grower
 
 STATED = {1: 1, 0: 0}
 
@@ -108,8 +108,8 @@ def test_pseudo_label_of_a_network_repeats_the_pseudo_labels_of_training(table):
 
 def test_forest_history_counts_pseudo_labels_and_trees(table):
     X, y, _ = table
-    grow = trees.grow_whole_trees
-    with mock.patch.object(trees, "grow_whole_trees", wraps=grow) as grown:
+    grow = {"autospec": True, "side_effect": Grower.grow_whole}
+    with mock.patch.object(Grower, "grow_whole", **grow) as grown:
         detector = forest().fit(X, y)
     (entry,) = detector.history_
     n_whole = grown.call_count

@@ -15,7 +15,7 @@ from spadework.learners.agreeing import (
     agree,
     take_for,
 )
-from spadework.learners.contract import GrownReading
+from spadework.learners.contract import GrownReading, Task
 
 SCORES = st.lists(st.floats(-9, 9), min_size=2, max_size=60)
 
@@ -60,13 +60,13 @@ def test_rows_that_no_reading_has_scored_are_taken_for_nothing():
 
 def test_readings_count_as_far_as_they_are_believed():
     labels = labels_of(20, 100)
-    judged = np.arange(len(labels))
+    task = Task(None, labels, None, np.arange(len(labels)), None)
     grown = {
         "as_suspect": GrownReading(None, np.arange(120.0)),
         "one_class": GrownReading(None, -np.arange(120.0)),
     }
     weights = {"as_suspect": 0.8, "one_class": 0.2}
-    targets = agree(grown, {}, weights, labels, judged, None)
+    targets = agree(grown, {}, weights, task)
     assert targets[[0, -1]].tolist() == [0, 1]
 
 

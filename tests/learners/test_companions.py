@@ -34,9 +34,9 @@ from spadework.learners.companions import (
     share_told_apart,
     side_by_side,
 )
-from spadework.learners.contract import GrownReading
+from spadework.learners.contract import GrownReading, Task
 from spadework.learners.directions import ColumnScorer, LinearScorer, ScaledScorer
-from spadework.learners.growing import grow_whole_trees
+from spadework.learners.growing import Grower
 from spadework.learners.oddness import Oddness
 from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
 
@@ -132,12 +132,12 @@ def test_boosted_trees_help_where_one_column_of_many_tells():
 
 def test_few_labels_get_boosted_trees_and_many_get_none():
     X, truth = tilted_rows(1_000, 0)
-    labels, judged = few_labels(truth, 20), np.arange(1_000)
     few, many = reading_of(20, 20), reading_of(1_500, 1_500)
     rng = np.random.default_rng(0)
-    companion = boost_companion(X, labels, few, judged, rng)
+    task = Task(X, few_labels(truth, 20), None, np.arange(1_000), rng)
+    companion = boost_companion(task, few)
     assert companion.share == boosted_share(few) > 0.4
-    assert boost_companion(X, labels, many, judged, rng) is None
+    assert boost_companion(task, many) is None
 
 
 def test_held_out_scores_of_random_labels_tell_nothing():
@@ -149,9 +149,9 @@ def test_held_out_scores_of_random_labels_tell_nothing():
         labels, np.full(320, UNLABELED), ALPHAS, max_draws=1_000, min_leaf=5
     )
     scaler = fit_scaler(X, "asinh", rng)
-    judged, known = np.arange(400), labels != UNLABELED
-    linear = fit_companions(X, labels, readings, scaler, judged, rng)["labels"]
-    boosted = boost_companion(X, labels, readings["labels"], judged, rng)
+    task, known = Task(X, labels, scaler, np.arange(400), rng), labels != UNLABELED
+    linear = fit_companions(task, readings)["labels"]
+    boosted = boost_companion(task, readings["labels"])
     for companion in (linear, boosted):
         auc = roc_auc_score(labels[known], companion.grown.held_out[known])
         assert 0.3 < auc < 0.7
@@ -167,9 +167,10 @@ def test_a_sample_of_the_unlabeled_rows_is_enough():
     judged = judged_rows(labels, rng)
     assert len(judged) < len(X) / 2
     scaler = fit_scaler(X, "asinh", rng)
-    linear = fit_companions(X, labels, readings, scaler, judged, rng)
+    task = Task(X, labels, scaler, judged, rng)
+    linear = fit_companions(task, readings)
     for name in ("labels", "as_normal"):
-        boosted = boost_companion(X, labels, readings[name], judged, rng)
+        boosted = boost_companion(task, readings[name])
         for grown in (linear[name].grown, boosted.grown):
             assert grown.held_out.shape == judged.shape
             assert roc_auc_score(truth, grown.scorer.score(X)) > 0.75
@@ -264,8 +265,8 @@ def test_trees_to_the_last_row_are_no_deeper_than_a_forest_may_be():
     X = np.exp(rng.uniform(-80, 80, (6_000, 4))).astype(np.float32)
     labels = np.where(np.arange(6_000) < 200, ANOMALY, UNLABELED).astype(np.int8)
     readings = make_readings(labels, labels[200:], ALPHAS, max_draws=32_768, min_leaf=5)
-    judged = np.arange(10)
-    deep = grow_whole_trees(X, readings[AS_NORMAL], 4, judged, rng, lambda about: None)
+    task = Task(X, labels, None, np.arange(10), rng)
+    deep = Grower(task, 4, MAX_DEPTH, verbose=False).grow_whole(readings[AS_NORMAL])
     assert deep.scorer.depth == MAX_DEPTH
 
 

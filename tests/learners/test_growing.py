@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spadework.learners import growing
+from spadework.learners.contract import Task
 from spadework.learners.readings import Draws, Reading
 
 
@@ -17,10 +18,11 @@ def test_trees_that_grow_side_by_side_are_those_that_grow_in_turn(grow, monkeypa
     scores = []
     for shared_from in (1, 1_000):
         monkeypatch.setattr(growing, "SHARED_DRAWS", shared_from)
-        rest = (np.arange(300), np.random.default_rng(1), lambda _: None)
+        task = Task(X, None, None, np.arange(300), np.random.default_rng(1))
+        trees = growing.Grower(task, 20, 14, verbose=False)
         if grow == "plain":
-            grown = growing.grow_trees(X, reading, 20, 14, *rest)
+            grown = trees.grow({"labels": reading})["labels"]
         else:
-            grown = growing.grow_whole_trees(X, reading, 20, *rest)
+            grown = trees.grow_whole(reading)
         scores.append(np.r_[grown.held_out, grown.scorer.score(X)])
     np.testing.assert_array_equal(*scores)

@@ -11,6 +11,7 @@ from spadework.core.pseudo_labels import PseudoLabeler
 from spadework.core.scaling import fit_scaler
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.contract import Task
 from spadework.learners.oddness import MIN_NORMALS, read_neighbours, read_one_class
 from spadework.learners.one_class import make_one_class
 
@@ -34,7 +35,8 @@ def read(X, labels, one_class="gaussian"):
     scaler = fit_scaler(X, "asinh", rng)
     how = labeler(one_class)
     fitted, _ = how.fit(scaler.transform(X), labels, rng)
-    return read_one_class(fitted, how, scaler, X, labels, np.arange(len(X)), rng)
+    task = Task(X, labels, scaler, np.arange(len(X)), rng)
+    return read_one_class(fitted.members, how.one_class, task)
 
 
 def normal_rows(n, n_labeled, n_columns=20):
@@ -85,7 +87,7 @@ def distances(X, labels):
     """Readings by distances, of all rows."""
     rng = np.random.default_rng(0)
     scaler = fit_scaler(X, "asinh", rng)
-    return read_neighbours(scaler, X, labels, np.arange(len(X)), rng)
+    return read_neighbours(Task(X, labels, scaler, np.arange(len(X)), rng))
 
 
 @pytest.mark.parametrize("name", [ONE_CLASS, UNLIKE_NORMAL])

@@ -8,6 +8,7 @@ from sklearn.metrics import roc_auc_score
 from spadework.core.scaling import fit_scaler
 from spadework.errors import InputError
 from spadework.learners import perceptrons
+from spadework.learners.contract import Task
 from spadework.learners.perceptrons import (
     COLUMN_SHARE,
     N_NETWORKS,
@@ -22,7 +23,8 @@ def learn(X, normal, anomalous, seed=0):
     scaler = fit_scaler(X, "asinh", rng)
     sides = [Draws(rows, None, len(rows)) for rows in (normal, anomalous)]
     scaled = torch.from_numpy(scaler.transform(X))
-    return learn_reading(scaled, scaler, Reading(*sides, 1), np.arange(len(X)), rng)
+    task = Task(X, None, scaler, np.arange(len(X)), rng)
+    return learn_reading(scaled, Reading(*sides, 1), task)
 
 
 @pytest.fixture(scope="module")

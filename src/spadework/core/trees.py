@@ -8,7 +8,7 @@ own left child behind an infinite threshold, so that walks of one length end in 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +157,12 @@ class TreeNodes(NamedTuple):
     feature: NDArray[np.integer]
     threshold: Numbers
     value: Numbers
+
+    @classmethod
+    def of(cls, tree: Any, value: Numbers) -> "TreeNodes":
+        """Read the nodes of a fitted ``tree_``, each with a value of its own."""
+        children = tree.children_left, tree.children_right
+        return cls(*children, tree.feature, tree.threshold, value)
 
 
 def flatten_trees(trees: Sequence[TreeNodes], n_features: int) -> FlatForest:

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from spadework.arrays import Floats, Labels, Positions
+from spadework.arrays import Floats, Labels
 from spadework.core.matching import decide_threshold
-from spadework.core.scaling import PrincipalScaler
 from spadework.core.trust import AGREED, AS_SUSPECT, Trust
 from spadework.core.weighing import find_evidence, share_of_agreed
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import blend_held_out, blend_readings
 from spadework.learners.companions import NEGLIGIBLE, Beside, side_by_side
-from spadework.learners.contract import GrownReading, Scaler
+from spadework.learners.contract import GrownReading, Task
 from spadework.learners.growing import Grower
 from spadework.learners.readings import read_targets
 
@@ -34,37 +33,25 @@ def learn_agreed(
     grown: Mapping[str, GrownReading],
     beside: Beside,
     trust: Trust,
-    labels: Labels,
-    scaler: Scaler | PrincipalScaler,
     **limits: Any,
 ) -> tuple[dict[str, GrownReading], Trust]:
     """Grow trees on what readings agree on, unless these would count for nothing.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-    limits
-        As of `read_targets`.
-
-    Returns
-    -------
-    grown : dict of GrownReading
-        The new reading; empty if there is none.
-    trust : Trust
-        With its weight, which may be 0.
+    Limits are as of `read_targets`. The new reading is returned, if there is one, and the
+    trust with its weight, which may be 0.
     """
-    judged = trees.judged
+    task = trees.task
     shift = trust.evidence[AS_SUSPECT].shift
     assert shift is not None  # normal and unlabeled rows are judged
-    share = share_of_agreed(shift, labels[judged])
+    share = share_of_agreed(shift, task.judged_labels)
     reading = None
     if share > NEGLIGIBLE * (1 + share):
-        targets = agree(grown, beside, trust.weights, labels, judged, scaler)
-        reading = read_targets(labels, targets, **limits)
+        targets = agree(grown, beside, trust.weights, task)
+        reading = read_targets(task.labels, targets, **limits)
     if reading is None:
         return {}, trust.joined_by(AGREED, 0.0)
     agreed = trees.grow({AGREED: reading}, "growing trees on what readings agree on")
-    evidence = find_evidence(agreed[AGREED].held_out, labels[judged], AGREED)
+    evidence = find_evidence(agreed[AGREED].held_out, task.judged_labels, AGREED)
     return agreed, trust.joined_by(AGREED, share, evidence)
 
 
@@ -72,42 +59,24 @@ def agree(
     grown: Mapping[str, GrownReading],
     beside: Beside,
     weights: Mapping[str, float],
-    labels: Labels,
-    judged: Positions,
-    scaler: Scaler | PrincipalScaler,
+    task: Task,
 ) -> Labels:
-    """Label unlabeled rows by what readings agree on.
+    """Label unlabeled rows by what readings, each believed so far, agree on.
 
-    Parameters
-    ----------
-    weights : mapping of float
-        How far each reading is believed.
-    labels : ndarray of shape (n_samples,)
-    judged : ndarray of shape (n_judged,)
-        Positions of the rows that readings have scored.
-
-    Returns
-    -------
-    ndarray of shape (n_unlabeled,), values 1, 0 and -1
+    Returns 1, 0 and -1, (n_unlabeled,).
     """
     every, shares = side_by_side(grown, beside, weights)
-    model = blend_readings(every, shares.values(), labels[judged], scaler)
-    scores = np.full(len(labels), np.nan)
-    scores[judged] = blend_held_out(model, every)
-    return take_for(scores, labels)
+    model = blend_readings(every, shares.values(), task.judged_labels, task.scaler)
+    scores = np.full(len(task.labels), np.nan)
+    scores[task.judged] = blend_held_out(model, every)
+    return take_for(scores, task.labels)
 
 
 def take_for(scores: Floats, labels: Labels) -> Labels:
     """Take unlabeled rows that would be called for anomalous, most others for normal.
 
     At least the first row is called. Rows that tie with the next one are taken for
-    nothing: they cannot be parted.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        NaN for rows that were not scored, which are taken for nothing.
-    labels : ndarray of shape (n_samples,)
+    nothing: they cannot be parted; nor are rows that were not scored, of NaN.
 
     Examples
     --------

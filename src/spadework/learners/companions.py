@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spadework.arrays import Floats, Labels, Positions, Rows
+from spadework.arrays import Floats, Labels
 from spadework.core.scaling import PrincipalScaler
 from spadework.core.trust import AS_NORMAL, LABELS, LEARNT, Trust, as_shares
 from spadework.core.weighing import auc
 from spadework.labels import ANOMALY, UNLABELED
 from spadework.learners.blend import BlendedModel, blend_held_out, blend_readings
 from spadework.learners.boosted import fit_boosted
-from spadework.learners.contract import GrownReading, Scaler
+from spadework.learners.contract import GrownReading, Scaler, Task
 from spadework.learners.directions import ScaledScorer
 from spadework.learners.lifting import lift_anomalies
 from spadework.learners.linear import deal_folds, fit_linear
@@ -165,51 +165,31 @@ def unless_slight(share: float, least: float) -> float:
     return share if share >= least else 0.0
 
 
-def fit_companions(
-    X: Rows,
-    labels: Labels,
-    readings: dict[str, Reading],
-    scaler: Scaler,
-    judged: Positions,
-    rng: np.random.Generator,
-) -> dict[str, Companion]:
-    """Fit a linear model for each reading whose trees draw few rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    labels : ndarray of shape (n_samples,)
-    judged : ndarray of shape (n_judged,)
-        Positions of the rows to learn from, of many unlabeled ones a sample.
-    """
+def fit_companions(task: Task, readings: dict[str, Reading]) -> dict[str, Companion]:
+    """Fit a linear model for each reading whose trees draw few rows."""
     shares = {name: companion_share(reading) for name, reading in readings.items()}
     if not any(shares.values()):
         return {}
-    scaled = scaler.transform(X[judged])[None]
-    folds = deal_folds(labels[judged], rng)
+    scaled = task.scaler.transform(task.X[task.judged])[None]
+    folds = deal_folds(task.judged_labels, task.rng)
     companions = {}
     for name, share in shares.items():
         if share:
-            among = _among(readings[name], judged, len(X))
-            direction, held_out = fit_linear(scaled, among, folds, rng)
-            grown = GrownReading(ScaledScorer(scaler, direction), held_out)
+            among = _among(readings[name], task)
+            direction, held_out = fit_linear(scaled, among, folds, task.rng)
+            grown = GrownReading(ScaledScorer(task.scaler, direction), held_out)
             companions[name] = Companion(share, grown)
     return companions
 
 
-def boost_companion(
-    X: Rows, labels: Labels, reading: Reading, judged: Positions, rng: np.random.Generator
-) -> Companion | None:
-    """Boost trees for a reading whose trees draw few rows; None where they draw many.
-
-    Parameters are those of `fit_companions`.
-    """
+def boost_companion(task: Task, reading: Reading) -> Companion | None:
+    """Boost trees for a reading whose trees draw few rows; None where they draw many."""
     share = boosted_share(reading)
     if not share:
         return None
-    among = _among(reading, judged, len(X))
-    folds = deal_folds(labels[judged], rng)
-    return Companion(share, fit_boosted(X[judged], among, folds, rng))
+    folds = deal_folds(task.judged_labels, task.rng)
+    X, among = task.X[task.judged], _among(reading, task)
+    return Companion(share, fit_boosted(X, among, folds, task.rng))
 
 
 def share_put_right(plain: GrownReading, deep: GrownReading, labels: Labels) -> float:
@@ -321,10 +301,10 @@ def side_by_side(
     return [every[part] for part in counted], counted
 
 
-def _among(reading: Reading, judged: Positions, n_rows: int) -> Reading:
+def _among(reading: Reading, task: Task) -> Reading:
     """Return a reading of the judged rows alone, by their places among these."""
-    place = np.full(n_rows, -1)
-    place[judged] = np.arange(len(judged))
+    place = np.full(len(task.X), -1)
+    place[task.judged] = np.arange(len(task.judged))
 
     def keep(side: Draws) -> Draws:
         kept = side.among(place[side.rows] >= 0)

@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from spadework.arrays import Flags, Floats, Labels, Numbers, Rows
+from spadework.arrays import Flags, Floats, Labels, Numbers, Positions, Rows
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     PseudoLabeler,
@@ -34,6 +34,25 @@ class Scorer(Protocol):
     def score(self, X: Numbers, /) -> Floats:
         """Score raw rows, (n_samples,), higher is more anomalous."""
         ...
+
+
+class Task(NamedTuple):
+    """What readings are learnt from, and judged by.
+
+    Rows (n_samples, n_features) with their labels, a scaler of their columns, and the
+    positions of the rows to judge by, (n_judged,): of many unlabeled ones a sample.
+    """
+
+    X: Rows
+    labels: Labels
+    scaler: Scaler
+    judged: Positions
+    rng: np.random.Generator
+
+    @property
+    def judged_labels(self) -> Labels:
+        """Labels of the rows to judge by, (n_judged,)."""
+        return self.labels[self.judged]
 
 
 class GrownReading(NamedTuple):

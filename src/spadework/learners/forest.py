@@ -51,7 +51,7 @@ from spadework.learners.companions import (
     join_all,
     share_of_whole,
 )
-from spadework.learners.contract import GrownReading, Learnt, Scaler
+from spadework.learners.contract import GrownReading, Learnt, Scaler, Task
 from spadework.learners.growing import Grower
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.readings import (
@@ -146,30 +146,29 @@ class ForestLearner(BaseEstimator):
         if (labels == UNLABELED).any():
             fitted, pseudo = labeler.fit(scaler.transform(X), labels, rng)
         readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
-        judged = judged_rows(labels, rng)
-        trees = Grower(X, judged, rng, self.n_trees, self.max_depth, verbose)
+        task = Task(X, labels, scaler, judged_rows(labels, rng), rng)
+        judged_labels = task.judged_labels
+        trees = Grower(task, self.n_trees, self.max_depth, verbose)
         grown = trees.grow(readings)
         beside: dict[str, dict[str, Companion]] = {name: {} for name in grown}
         if self.linear:
-            linear = fit_companions(X, labels, readings, scaler, judged, rng)
-            for name, companion in linear.items():
+            for name, companion in fit_companions(task, readings).items():
                 beside[name][LINEAR] = companion
         oddness = None
         if fitted is not None:
-            one_class = read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
+            one_class = read_one_class(fitted.members, labeler.one_class, task)
             oddness = one_class[ONE_CLASS].held_out
             grown |= {name: one_class[name] for name in one_class if self._wants(name)}
             if self.neighbours:
-                distances = read_neighbours(scaler, X, labels, judged, rng)
+                distances = read_neighbours(task)
                 for name in filter(self._wants, distances):
                     nearest = Companion(NEIGHBOURS_SHARE, distances[name])
                     beside[name] = {NEIGHBOURS: nearest}
-        joined = join_all(grown, beside, labels[judged], scaler)
-        trust = self._weigh(joined, labels[judged], oddness)
+        joined = join_all(grown, beside, judged_labels, scaler)
+        trust = self._weigh(joined, judged_labels, oddness)
         for name in (LABELS, AS_NORMAL):
             if self.boosted and trust.weights.get(name, 0.0) >= MUCH:
-                boosted = boost_companion(X, labels, readings[name], judged, rng)
-                if boosted:
+                if boosted := boost_companion(task, readings[name]):
                     beside[name][BOOSTED] = boosted
         if self.whole and (labels == ANOMALY).any() and (labels == UNLABELED).any():
             for name, reading in readings.items():
@@ -177,17 +176,16 @@ class ForestLearner(BaseEstimator):
                     continue
                 whole = trees.grow_whole(reading)
                 share = share_of_whole(
-                    name, reading, grown[name], whole, labels[judged], trust.riskiness
+                    name, reading, grown[name], whole, judged_labels, trust.riskiness
                 )
                 beside[name][WHOLE] = Companion(share, whole)
         if self._may_agree(labels, readings):
-            agreed, trust = learn_agreed(
-                trees, grown, beside, trust, labels, scaler, **self._limits()
-            )
+            limits = self._limits()
+            agreed, trust = learn_agreed(trees, grown, beside, trust, **limits)
             grown |= agreed
         scores = np.full(len(X), np.nan)
-        model, scores[judged], trust = blend_by_trust(
-            grown, beside, trust, labels[judged], scaler, lift=self.lift
+        model, scores[task.judged], trust = blend_by_trust(
+            grown, beside, trust, judged_labels, scaler, lift=self.lift
         )
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,

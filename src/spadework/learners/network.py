@@ -36,7 +36,7 @@ from spadework.learners.companions import (
     join_all,
     unless_slight,
 )
-from spadework.learners.contract import GrownReading, Learnt, Scaler
+from spadework.learners.contract import GrownReading, Learnt, Scaler, Task
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.perceptrons import learn_reading
 from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
@@ -143,27 +143,28 @@ class NetworkLearner(BaseEstimator):
             # Not on the code, where consensus agrees with the labels it has learnt.
             fitted, pseudo = labeler.fit(features, labels, rng)
             readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
-            judged = judged_rows(labels, rng)
+            task = Task(X, labels, scaler, judged_rows(labels, rng), rng)
+            judged, judged_labels = task.judged, task.judged_labels
             grown = {}
             for name, reading in readings.items():
-                grown[name] = learn_reading(scaled, scaler, reading, judged, rng)
+                grown[name] = learn_reading(scaled, reading, task)
                 advance(f"unlabeled rows read by {name}")
-        linear = fit_companions(X, labels, readings, scaler, judged, rng)
+        linear = fit_companions(task, readings)
         beside = {name: {LINEAR: companion} for name, companion in linear.items()}
         if small := grown.pop(PSEUDO, None):
             companion = Companion(small_share(len(X)), small)
             beside.setdefault(PSEUDO, {})[SMALL] = companion
         grown[PSEUDO] = GrownReading(
-            learnt.model, learnt.train_scores[judged], labels[judged] != UNLABELED
+            learnt.model, learnt.train_scores[judged], judged_labels != UNLABELED
         )
-        grown |= read_one_class(fitted, labeler, scaler, X, labels, judged, rng)
-        for name, nearest in read_neighbours(scaler, X, labels, judged, rng).items():
+        grown |= read_one_class(fitted.members, labeler.one_class, task)
+        for name, nearest in read_neighbours(task).items():
             beside[name] = {NEIGHBOURS: Companion(NEIGHBOURS_SHARE, nearest)}
-        joined = join_all(grown, beside, labels[judged], scaler)
-        trust = judge_readings(joined, labels[judged], grown[ONE_CLASS].held_out)
+        joined = join_all(grown, beside, judged_labels, scaler)
+        trust = judge_readings(joined, judged_labels, grown[ONE_CLASS].held_out)
         scores = np.full(len(X), np.nan)
         model, scores[judged], trust = blend_by_trust(
-            grown, beside, trust, labels[judged], scaler, lift=True
+            grown, beside, trust, judged_labels, scaler, lift=True
         )
         return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
 

@@ -14,16 +14,14 @@ from spadework.core.neighbours import (
     score_drawn,
 )
 from spadework.core.pseudo_labels import (
-    FittedPseudoLabeler,
     Members,
     OneClassModel,
-    PseudoLabeler,
     log_scale,
     scale_of,
 )
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.contract import GrownReading, Scaler
+from spadework.learners.contract import GrownReading, Scaler, Task
 from spadework.learners.linear import N_FOLDS
 
 SCALE_ROWS = 10_000
@@ -61,68 +59,42 @@ class Oddness:
         return log_scale(scores, self.origin, self.unit).mean(axis=1)
 
 
-def fit_oddness(members: Members, scaler: Scaler, X: Numbers, labels: Labels) -> Oddness:
+def fit_oddness(members: Members, task: Task) -> Oddness:
     """Find the scale of every member on unlabeled rows, a sample if there are many."""
-    sample = _thinned(np.flatnonzero(labels == UNLABELED))
-    scores = members.score(scaler.transform(X[sample]))
-    return Oddness(members, scaler, *scale_of(scores))
+    sample = _thinned(np.flatnonzero(task.labels == UNLABELED))
+    scores = members.score(task.scaler.transform(task.X[sample]))
+    return Oddness(members, task.scaler, *scale_of(scores))
 
 
 def read_one_class(
-    fitted: FittedPseudoLabeler,
-    labeler: PseudoLabeler,
-    scaler: Scaler,
-    X: Numbers,
-    labels: Labels,
-    judged: Positions,
-    rng: np.random.Generator,
+    members: Members, one_class: OneClassModel, task: Task
 ) -> dict[str, GrownReading]:
     """Read the judged rows by one-class classifiers, and by one of labeled normals."""
-    oddness = fit_oddness(fitted.members, scaler, X, labels)
-    read = {ONE_CLASS: GrownReading(oddness, oddness.score(X[judged]))}
-    if _enough_normals(labels):
-        read[UNLIKE_NORMAL] = _read_unlikeness(
-            labeler.one_class, scaler, X, labels, judged, rng
-        )
+    oddness = fit_oddness(members, task)
+    read = {ONE_CLASS: GrownReading(oddness, oddness.score(task.X[task.judged]))}
+    if _enough_normals(task.labels):
+        read[UNLIKE_NORMAL] = _read_unlikeness(one_class, task)
     return read
 
 
-def read_neighbours(
-    scaler: Scaler,
-    X: Numbers,
-    labels: Labels,
-    judged: Positions,
-    rng: np.random.Generator,
-) -> dict[str, GrownReading]:
+def read_neighbours(task: Task) -> dict[str, GrownReading]:
     """Read the judged rows by how far they lie from a few others, and from normals.
 
     There is one for each reading of `read_one_class`.
     """
-    among = {ONE_CLASS: np.flatnonzero(labels != ANOMALY)}
-    if _enough_normals(labels):
-        among[UNLIKE_NORMAL] = np.flatnonzero(labels == NORMAL)
-    return {
-        name: _read_distances(rows, scaler, X, labels, judged, rng)
-        for name, rows in among.items()
-    }
+    among = {ONE_CLASS: np.flatnonzero(task.labels != ANOMALY)}
+    if _enough_normals(task.labels):
+        among[UNLIKE_NORMAL] = np.flatnonzero(task.labels == NORMAL)
+    return {name: _read_distances(rows, task) for name, rows in among.items()}
 
 
-def _read_distances(
-    others: Positions,
-    scaler: Scaler,
-    X: Numbers,
-    labels: Labels,
-    judged: Positions,
-    rng: np.random.Generator,
-) -> GrownReading:
+def _read_distances(others: Positions, task: Task) -> GrownReading:
     """Read the judged rows by how far they lie from draws of other rows.
 
-    Parameters
-    ----------
-    others : ndarray of shape (n_others,)
-        Positions of rows to draw from; a judged row among them is scored by the draws
-        that leave it out, and a labeled normal on axes of others than it.
+    A judged row among these others is scored by the draws that leave it out, and a
+    labeled normal on axes of others than it.
     """
+    X, labels, scaler, judged, rng = task
     n_points = min(N_POINTS, max(1, len(others) // 2))  # so that draws leave rows out
     places = others[draw_places(len(others), N_DRAWS, n_points, rng)]
     points = scaler.transform(X[places.ravel()])
@@ -132,7 +104,7 @@ def _read_distances(
         return NearestNeighbours((points @ axes).reshape(1, *places.shape, -1), axes)
 
     neighbours = lay_out(others)
-    oddness = fit_oddness(neighbours, scaler, X, labels)
+    oddness = fit_oddness(neighbours, task)
     drawn = np.stack([np.isin(judged, draw) for draw in places], axis=1)
     scaled = scaler.transform(X[judged])
     held_out = score_drawn(neighbours, scaled, drawn)
@@ -144,20 +116,14 @@ def _read_distances(
     return GrownReading(oddness, log_scale(held_out, oddness.origin, oddness.unit))
 
 
-def _read_unlikeness(
-    one_class: OneClassModel,
-    scaler: Scaler,
-    X: Numbers,
-    labels: Labels,
-    judged: Positions,
-    rng: np.random.Generator,
-) -> GrownReading:
+def _read_unlikeness(one_class: OneClassModel, task: Task) -> GrownReading:
     """Fit a one-class classifier to labeled normals, and more to score these held out."""
+    X, labels, scaler, judged, rng = task
 
     def fit(rows: Positions) -> Oddness:
         one_group = np.zeros(len(rows), dtype=np.intp)
         members = one_class.fit_members(scaler.transform(X[rows]), one_group, rng)
-        return fit_oddness(members, scaler, X, labels)
+        return fit_oddness(members, task)
 
     normals = np.flatnonzero(labels == NORMAL)
     unlikeness = fit(normals)

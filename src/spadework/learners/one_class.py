@@ -219,13 +219,7 @@ def _path_lengths(tree: Any) -> TreeNodes:
     """Return the nodes of an isolation tree, each with its path length as its value."""
     nodes = tree.tree_
     depth = nodes.compute_node_depths() - 1.0  # scikit-learn counts the root
-    return TreeNodes(
-        nodes.children_left,
-        nodes.children_right,
-        nodes.feature,
-        nodes.threshold,
-        depth + _mean_path_length(nodes.n_node_samples),
-    )
+    return TreeNodes.of(nodes, depth + _mean_path_length(nodes.n_node_samples))
 
 
 def _mean_path_length(n_rows: NDArray[np.integer]) -> Floats:

@@ -10,7 +10,7 @@ from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL
 from spadework.lazy import LazyModule
 from spadework.learners.blend import mean_of_unseen
-from spadework.learners.contract import GrownReading, Scaler
+from spadework.learners.contract import GrownReading, Scaler, Task
 from spadework.learners.readings import Reading, choose
 
 if TYPE_CHECKING:
@@ -80,22 +80,12 @@ class Perceptrons:
             )
 
 
-def learn_reading(
-    scaled: "torch.Tensor",
-    scaler: Scaler,
-    reading: Reading,
-    judged: Positions,
-    rng: np.random.Generator,
-) -> GrownReading:
+def learn_reading(scaled: "torch.Tensor", reading: Reading, task: Task) -> GrownReading:
     """Train networks, and score the judged rows by those that have not drawn them.
 
-    Parameters
-    ----------
-    scaled : Tensor of shape (n_samples, n_features)
-        On the device to train on.
-    judged : ndarray of shape (n_judged,)
-        Positions of rows.
+    The scaled rows are on the device to train on, (n_samples, n_features).
     """
+    rng = task.rng
     columns = _choose_columns(scaled.shape[1], rng)
     bags = _draw_bags(reading, rng)
     in_bag = np.zeros((N_NETWORKS, len(scaled)), dtype=bool)
@@ -103,9 +93,9 @@ def learn_reading(
         for network, rows in enumerate(side):
             in_bag[network, rows] = True
     layers = perceptrons.train_perceptrons(scaled, columns, bags, rng)
-    model = Perceptrons(columns, *_arrays(layers), scaler)
-    values = model.probabilities(scaled[judged])
-    in_bag = in_bag[:, judged]
+    model = Perceptrons(columns, *_arrays(layers), task.scaler)
+    values = model.probabilities(scaled[task.judged])
+    in_bag = in_bag[:, task.judged]
     held_out = mean_of_unseen(values, in_bag)
     return GrownReading(model, held_out, np.logical_and.reduce(in_bag))
 
