@@ -37,15 +37,9 @@ ROUNDING = 1e-9
 class ReadingModel:
     """What scores rows by a reading, and a map from scores to ranks.
 
-    Attributes
-    ----------
-    weight : float
-    scorer : Scorer
-        Trees, networks, one-class models, a direction or a column. The scores of
-        trees are mean leaf shares of anomalies.
-    knots, log_odds : ndarray of shape (n_knots,)
-        Scores, and the log-odds of their rank among unlabeled training rows, lifted or
-        not.
+    At knots, which are scores, (n_knots,), it knows the log-odds of their rank among
+    unlabeled training rows, lifted or not. Scores of trees are mean leaf shares of
+    anomalies.
     """
 
     weight: float
@@ -54,8 +48,7 @@ class ReadingModel:
     log_odds: Floats
 
     def __post_init__(self) -> None:
-        rising = (np.diff(self.knots) > 0).all() and (np.diff(self.log_odds) > 0).all()
-        if self.knots.shape != self.log_odds.shape or not len(self.knots) or not rising:
+        if not _rise_together(self.knots, self.log_odds):
             raise InputError("a reading needs knots that rise, with as many log-odds")
         if not 0 < self.weight <= 1:
             raise InputError(f"the weight of a reading is {self.weight!r}, not 0 to 1")
@@ -67,19 +60,13 @@ class ReadingModel:
 
 @dataclass(frozen=True)
 class Levels:
-    """A map from scores to the levels that they are brought to.
-
-    Attributes
-    ----------
-    knots, levels : ndarray of shape (n_knots,)
-    """
+    """A map from scores, at knots, to the levels that they are brought to, (n_knots,)."""
 
     knots: Floats
     levels: Floats
 
     def __post_init__(self) -> None:
-        rising = (np.diff(self.knots) > 0).all() and (np.diff(self.levels) > 0).all()
-        if self.knots.shape != self.levels.shape or not len(self.knots) or not rising:
+        if not _rise_together(self.knots, self.levels):
             raise InputError("levels need knots that rise, as many as there are levels")
 
     def of(self, scores: Floats) -> Floats:
@@ -87,17 +74,18 @@ class Levels:
         return np.interp(scores, self.knots, self.levels)
 
 
+def _rise_together(knots: Floats, values: Floats) -> bool:
+    """Tell whether there are knots, and both rise from each to the next."""
+    rising = all((np.diff(each) > 0).all() for each in (knots, values))
+    return knots.shape == values.shape and len(knots) > 0 and rising
+
+
 @dataclass(frozen=True)
 class BlendedModel(CopiedByFields):
     """Readings blended: scores are weighted means of log-odds of ranks.
 
-    Attributes
-    ----------
-    readings : tuple of ReadingModel
-    scaler : MinMaxScaler, AsinhScaler or PrincipalScaler
-        For the pseudo-labeler, and for scorers that read scaled rows.
-    levels : Levels, optional
-        Where the means are brought to; see `lifting`.
+    The scaler is for the pseudo-labeler, and for scorers that read scaled rows; levels
+    are where the means are brought to, if they are (see `lifting`).
     """
 
     readings: tuple[ReadingModel, ...]
@@ -190,10 +178,7 @@ def judge_readings(
 ) -> Trust:
     """Weigh readings by their held-out scores.
 
-    Parameters
-    ----------
-    labels, oddness : ndarray of shape (n_judged,)
-        Of the judged rows: labels, and one-class scores if there are any.
+    Of the judged rows are labels, and oddness, one-class scores, if there are any.
     """
     odd = np.zeros(len(labels), dtype=bool)
     if oddness is not None:
@@ -209,12 +194,7 @@ def blend_readings(
     labels: Labels,
     scaler: Scaler | PrincipalScaler,
 ) -> BlendedModel:
-    """Blend readings by rank.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-    """
+    """Blend readings by rank."""
     models = tuple(
         fit_reading(each, weight, labels)
         for each, weight in zip(grown, weights, strict=True)
@@ -238,9 +218,7 @@ def blend_held_out(model: BlendedModel, grown: Collection[GrownReading]) -> Floa
 def mean_of_unseen(values: Floats, in_bag: Flags) -> Floats:
     """Mean over the members that have not drawn a row, or over all if every one has.
 
-    Parameters
-    ----------
-    values, in_bag : ndarray of shape (n_members, n_samples)
+    Both are of shape (n_members, n_samples).
     """
     unseen = ~in_bag
     unseen[:, ~unseen.any(axis=0)] = True

@@ -27,15 +27,8 @@ def fit_boosted(
 ) -> GrownReading:
     """Boost a model without each fold; score rows by those that have not seen them.
 
-    Of a class that is a mixture, each model sees a wide draw.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_judged, n_features)
-    reading : Reading
-        Of these rows, by their positions.
-    folds : ndarray of shape (n_judged,)
-        -1 for rows that every model may see.
+    Of a class that is a mixture, each model sees a wide draw. The reading is one of these
+    rows, by their positions; folds, (n_judged,), are -1 for rows that all may see.
     """
     wide = reading.wide or reading.normal
     normal = _choose(reading.normal.rows, wide.n_draws, folds, rng)

@@ -95,17 +95,17 @@ def companion_share(reading: Reading) -> float:
     >>> companion_share(Reading(few, few, 1)), companion_share(Reading(few, many, 1))
     (0.25, 0.0)
     """
-    return unless_slight(MOST * fewness(reading.n_draws, FEW_DRAWS), LEAST)
+    return share_of_few(reading.n_draws, FEW_DRAWS, LEAST)
 
 
 def boosted_share(reading: Reading) -> float:
     """Return the share of boosted trees in a reading; 0 where trees draw many rows."""
-    return unless_slight(MOST * fewness(reading.n_draws, SOME_DRAWS), LEAST_SLOW)
+    return share_of_few(reading.n_draws, SOME_DRAWS, LEAST_SLOW)
 
 
 def least_share_of_whole(reading: Reading) -> float:
     """Return the share, at least, of trees to the last row in reading labels alone."""
-    return unless_slight(fewness(reading.n_draws, SOME_DRAWS), LEAST_SLOW)
+    return share_of_few(reading.n_draws, SOME_DRAWS, LEAST_SLOW, most=1.0)
 
 
 def share_of_whole(
@@ -118,11 +118,8 @@ def share_of_whole(
 ) -> float:
     """Return the share of trees to the last row in the reading of that name.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-    riskiness : float
-        How far labeled normals look riskier than unlabeled rows.
+    Labels are those of the judged rows, and riskiness tells how far labeled normals look
+    riskier than unlabeled rows.
     """
     if name == AS_NORMAL:
         return share_told_apart(whole, labels)
@@ -138,10 +135,6 @@ def share_told_apart(whole: GrownReading, labels: Labels) -> float:
     It is a half where they score every unlabeled row differently, and none where they
     score all the same, as where all lie far from any labeled anomaly.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-
     Examples
     --------
     >>> labels = np.array([1, -1, -1, -1, -1], dtype=np.int8)
@@ -155,13 +148,9 @@ def share_told_apart(whole: GrownReading, labels: Labels) -> float:
     return apart / (1 + apart)
 
 
-def fewness(number: int, few: int) -> float:
-    """Map a number from 1 at none to a half at few, and on to 0."""
-    return 1 / (1 + number / few)
-
-
-def unless_slight(share: float, least: float) -> float:
-    """Return the share, or 0 if it is less than the least."""
+def share_of_few(number: int, few: int, least: float, most: float = MOST) -> float:
+    """Map a number, from the most at none to half of it at few; less than least is 0."""
+    share = most / (1 + number / few)
     return share if share >= least else 0.0
 
 
@@ -198,10 +187,6 @@ def share_put_right(plain: GrownReading, deep: GrownReading, labels: Labels) -> 
     A pair is a labeled anomaly and an unlabeled row, by scores of trees that have drawn
     neither; 0 where deep trees put few right.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-
     Examples
     --------
     >>> labels = np.array([1, -1, -1, -1, -1], dtype=np.int8)
@@ -212,7 +197,7 @@ def share_put_right(plain: GrownReading, deep: GrownReading, labels: Labels) -> 
     """
     wrong = _wrong_orders(plain, labels)
     share = 1 - _wrong_orders(deep, labels) / wrong if wrong else 0.0
-    return unless_slight(share, MANY_PUT_RIGHT)
+    return share if share >= MANY_PUT_RIGHT else 0.0
 
 
 def _wrong_orders(grown: GrownReading, labels: Labels) -> float:
@@ -227,12 +212,7 @@ def join_all(
     labels: Labels,
     scaler: Scaler | PrincipalScaler,
 ) -> dict[str, GrownReading]:
-    """Let every reading and the models beside it, if any, speak as one.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-    """
+    """Let every reading and the models beside it, if any, speak as one."""
     joined = dict(grown)
     for name, companions in beside.items():
         if companions:
@@ -261,10 +241,6 @@ def blend_by_trust(
 
     The trust that is returned has the weights with which readings are in the blend: what
     models too slight to count would weigh has gone to the others.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
     """
     every, weights = side_by_side(grown, beside, trust.weights)
     model = blend_readings(every, weights.values(), labels, scaler)

@@ -11,13 +11,7 @@ from spadework.learners.contract import Scaler
 
 @dataclass(frozen=True)
 class LinearScorer:
-    """A direction in which rows grow more anomalous.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_features,)
-    intercept : float
-    """
+    """A direction in which rows grow more anomalous: a weight a column, (n_features,)."""
 
     weights: Floats
     intercept: float
@@ -33,13 +27,7 @@ class LinearScorer:
 
 @dataclass(frozen=True)
 class ScaledScorer:
-    """A direction among scaled rows.
-
-    Attributes
-    ----------
-    scaler : MinMaxScaler or AsinhScaler
-    direction : LinearScorer
-    """
+    """A direction among scaled rows."""
 
     scaler: Scaler
     direction: LinearScorer
@@ -61,12 +49,7 @@ class ScaledScorer:
 
 @dataclass(frozen=True)
 class ColumnScorer:
-    """One column that is a score already.
-
-    Attributes
-    ----------
-    column : int
-    """
+    """One column that is a score already."""
 
     column: int
 

@@ -48,18 +48,10 @@ class Plan(NamedTuple):
 
 @dataclass
 class Grower:
-    """Grows trees, and counts them.
+    """Grows trees of readings, and counts them.
 
-    Attributes
-    ----------
-    task : Task
-    n_trees : int, optional
-        Trees of each reading; by default as many as `DRAW_BUDGET` allows.
-    max_depth : int
-        Of trees that do not grow to the last row.
-    verbose : bool
-    n_grown : int
-        Trees of all readings so far.
+    Each reading has as many trees as `DRAW_BUDGET` allows, where their number is None.
+    Trees that do not grow to the last row are of limited depth.
     """
 
     task: Task

@@ -42,12 +42,7 @@ def lift_anomalies(
     lifts: Collection[float],
     labels: Labels,
 ) -> BlendedModel:
-    """Lift what scores like labeled anomalies, each reading by so many times the log.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-    """
+    """Lift what scores like labeled anomalies, each reading by so many times the log."""
     unlabeled = labels == UNLABELED
     if not unlabeled.any():
         return model
@@ -67,12 +62,7 @@ def lift_anomalies(
 def lift_reading(
     reading: ReadingModel, grown: GrownReading, lift: float, labels: Labels
 ) -> ReadingModel:
-    """Lift log-odds by how much likelier scores are for anomalies than for other rows.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_judged,)
-    """
+    """Lift log-odds by how much likelier scores are for anomalies than for other rows."""
     anomalies = grown.held_out[(labels == ANOMALY) & ~grown.is_known]
     if len(anomalies) < MIN_ANOMALIES:
         return reading
@@ -115,13 +105,7 @@ def match_levels(lifted: Floats, plain: Floats, ends: Floats) -> Levels:
     """Map lifted scores to those that as many rows lie above without a lift.
 
     Knots lie evenly in log-odds of ranks. Beyond the outermost rows, up to both ends, the
-    score itself goes on.
-
-    Parameters
-    ----------
-    lifted, plain : ndarray of shape (n_unlabeled,)
-    ends : ndarray of shape (2,)
-        The lowest and the highest score that there can be.
+    lowest and the highest score that there can be, the score itself goes on.
     """
     limit = min(MAX_LOG_ODDS, np.log(2 * len(lifted)))
     ranks = expit(np.linspace(-limit, limit, N_KNOTS))

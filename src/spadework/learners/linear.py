@@ -94,18 +94,13 @@ def fit_linear(
     """Fit a model without each fold; the scorer is their mean.
 
     The first view of every row is scored by the model that has not seen the row, a row
-    of no fold by all.
+    of no fold by all. Views, (n_views, n_samples, n_features), are of any scale: columns
+    are standardised by all rows.
 
-    Parameters
-    ----------
-    views : ndarray of shape (n_views, n_samples, n_features)
-        Any scale; columns are standardised by all rows.
-    folds : ndarray of shape (n_samples,)
-    offset : float, optional
-        Value of a column that carries the intercept, penalised as the others are. A
-        small one keeps the mean of all rows near the border of the classes: what
-        unlabeled rows have on average, and labeled normals have not, then speaks for
-        an anomaly, of whatever type. By default the intercept is free.
+    The offset is the value of a column that carries the intercept, penalised as the
+    others are. A small one keeps the mean of all rows near the border of the classes:
+    what unlabeled rows have on average, and labeled normals have not, then speaks for an
+    anomaly, of whatever type. By default the intercept is free.
     """
     standard = Standard(views.mean(axis=(0, 1)), column_spread(views))
     samples = [
@@ -127,10 +122,7 @@ def fit_linear(
 def pick_held_out(scores: Floats, folds: Positions) -> Floats:
     """Score each row by the model without its fold, a row of no fold by all.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, N_FOLDS)
-    folds : ndarray of shape (n_samples,)
+    Scores are of shape (n_samples, N_FOLDS), folds (n_samples,).
     """
     own = np.take_along_axis(scores, np.maximum(folds, 0)[:, None], axis=1)[:, 0]
     return np.where(folds >= 0, own, scores.mean(axis=1))
@@ -173,12 +165,7 @@ def _fit_mean(
 def _fit(
     views: Rows, standard: Standard, offset: float | None, sample: Sample
 ) -> LinearScorer:
-    """Fit a logistic regression on two classes that weigh the same.
-
-    Parameters
-    ----------
-    views : ndarray of shape (n_views, n_samples, n_features)
-    """
+    """Fit a logistic regression on two classes that weigh the same."""
     normal, anomalous, view, penalty = sample
     rows = np.concatenate([normal.rows, anomalous.rows])
     seen = standard(views[:, rows] if view is None else views[view[rows], rows][None])
@@ -205,15 +192,10 @@ def _fit(
 
 
 def _coordinates(rows: Floats) -> tuple[Floats, Floats]:
-    """Rows by orthonormal axes that span them, and the axes.
+    """Rows by orthonormal axes that span them, and the axes, (n_columns, n_axes).
 
     The penalty keeps a model's direction in the span of the rows it learns from. Where
     these are fewer than columns, it is found much faster there.
-
-    Returns
-    -------
-    coordinates : ndarray of shape (n_rows, n_axes)
-    axes : ndarray of shape (n_columns, n_axes)
     """
     if len(rows) >= rows.shape[1]:
         return rows, np.eye(rows.shape[1])

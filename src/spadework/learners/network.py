@@ -25,16 +25,14 @@ from spadework.learners.blend import judge_readings
 from spadework.learners.companions import (
     LEAST,
     LINEAR,
-    MOST,
     NEIGHBOURS,
     NEIGHBOURS_SHARE,
     SMALL,
     Companion,
     blend_by_trust,
-    fewness,
     fit_companions,
     join_all,
-    unless_slight,
+    share_of_few,
 )
 from spadework.learners.contract import GrownReading, Learnt, Scaler, Task
 from spadework.learners.oddness import read_neighbours, read_one_class
@@ -246,15 +244,7 @@ class NetworkLearner(BaseEstimator):
 
 @dataclass(frozen=True)
 class NetworkModel:
-    """Trained networks as plain arrays; scores are means of their logits.
-
-    Attributes
-    ----------
-    weights : tuple of dict of ndarray
-        The states of `SpadeNetwork`s.
-    linear_code : bool
-    scaler : MinMaxScaler or AsinhScaler
-    """
+    """Trained `SpadeNetwork`s as plain arrays; scores are means of their logits."""
 
     weights: tuple[dict[str, Singles], ...]
     linear_code: bool
@@ -298,7 +288,7 @@ def small_share(n_rows: int) -> float:
     >>> small_share(10_000), small_share(1_000_000)
     (0.25, 0.0)
     """
-    return unless_slight(MOST * fewness(n_rows, FEW_ROWS), LEAST)
+    return share_of_few(n_rows, FEW_ROWS, LEAST)
 
 
 def _note(epoch: "training.Epoch") -> str:

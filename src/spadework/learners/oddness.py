@@ -35,13 +35,8 @@ MIN_NORMALS = 5
 class Oddness:
     """How odd the one-class classifiers find a row, on a log scale.
 
-    Attributes
-    ----------
-    members : Members
-    scaler : MinMaxScaler or AsinhScaler
-    origin, unit : ndarray of shape (n_members,)
-        Lowest score of unlabeled rows by each member, and how far above it their
-        median lies: they bring members to one scale.
+    Origin and unit, (n_members,), bring members to one scale: the lowest score of
+    unlabeled rows by each, and how far above it their median lies.
     """
 
     members: Members

@@ -32,14 +32,8 @@ COLUMN_SHARE = 0.3
 class Perceptrons:
     """Small networks as plain arrays; scores are means of their probabilities.
 
-    Attributes
-    ----------
-    columns : ndarray of shape (n_networks, n_kept)
-        What each network sees of a scaled row.
-    weights, biases : tuple of ndarray
-        One for each layer, of shapes (n_networks, n_in, n_out) and
-        (n_networks, 1, n_out).
-    scaler : MinMaxScaler or AsinhScaler
+    Each network sees its columns of a scaled row, (n_networks, n_kept). Layers have
+    weights (n_networks, n_in, n_out) and biases (n_networks, 1, n_out).
     """
 
     columns: Positions

@@ -81,17 +81,9 @@ def make_readings(
 ) -> dict[str, Reading]:
     """Make the readings that the labels allow.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-    targets : ndarray of shape (n_unlabeled,)
-        What pseudo-labels take unlabeled rows for: 1, 0 or -1.
-    alphas : dict
-        Weight of all pseudo-labels of a class, where its labels weigh 1.
-    max_draws : int
-        Draws of a tree, at most.
-    min_leaf : int
-        Rows that a leaf must hold; fewer where a class has few.
+    Targets, (n_unlabeled,), are what pseudo-labels take unlabeled rows for: 1, 0 or -1.
+    All those of a class weigh alpha, where its labels weigh 1. A leaf must hold
+    ``min_leaf`` rows, fewer where a class has few.
     """
     anomalies, normals, unlabeled = (
         np.flatnonzero(labels == kind) for kind in (ANOMALY, NORMAL, UNLABELED)
