@@ -142,12 +142,10 @@ def compare_rows(
         )
     rng = np.random.default_rng(0)
     first, second = (_sample(rows, rng) for rows in (first, second))
-    left_out = [0 for _ in encoder.columns]
-    if later:
-        left_out = [
-            _n_moving(column, second[:, encoder.owners == at])
-            for at, column in enumerate(encoder.columns)
-        ]
+    left_out = [
+        _n_moving(column, second[:, encoder.owners == at]) if later else 0
+        for at, column in enumerate(encoder.columns)
+    ]
     columns = _compare_columns(encoder, first, second, left_out)
     kept = np.concatenate(
         [np.flatnonzero(encoder.owners == at)[n:] for at, n in enumerate(left_out)]
@@ -192,14 +190,8 @@ def compare_table(model: TableModel, X: Rows) -> Drift:
 def leave_itself_out(encoder: TableEncoder, rows: Rows, n_rows: int) -> Rows:
     """Let a training row not count among the rows that say how common its value is.
 
-    New rows do not count there either: of a column with many values, most training rows
-    would seem to have more common ones.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_remembered, n_features)
-    n_rows : int
-        Training rows that values were counted in.
+    Values were counted in so many rows. New ones do not count there either: of a column
+    with many values, most training rows would seem to have more common ones.
     """
     rows = rows.copy()
     for at, column in enumerate(encoder.columns):
@@ -283,10 +275,10 @@ def _compare_column(
     kept = range(n_left_out, first.shape[1])
     if not kept:
         return ColumnDifference(column.name, 0.0, 1.0, False, "moves on with time")
-    tests = {at: _distance(first[:, at], second[:, at]) for at in kept}
-    most = max(tests, key=lambda at: tests[at][0])
-    distance, p_value = tests[most]
+    tests: Any = [ks_2samp(first[:, at], second[:, at], method="asymp") for at in kept]
+    most, test = max(zip(kept, tests, strict=True), key=lambda each: each[1].statistic)
     words = _feature_words(column, most, first[:, most], second[:, most])
+    distance, p_value = float(test.statistic), float(test.pvalue)
     certain = p_value < level / len(tests)
     return ColumnDifference(column.name, distance, p_value, certain, words)
 
@@ -298,21 +290,13 @@ def _feature_words(
     if column.tells_missing and at == len(column.features) - 1:
         return f"missing: {first.mean():.1%} against {second.mean():.1%}"
     if isinstance(column, DateColumn) and at == WEEKDAY:
-        shares = np.stack(
-            [np.bincount(x.astype(int), minlength=7) for x in (first, second)]
-        )
-        shares = shares / shares.sum(axis=1, keepdims=True)
+        days = (rows.astype(int) for rows in (first, second))
+        shares = np.stack([np.bincount(each, minlength=7) / len(each) for each in days])
         day = int(np.abs(shares[0] - shares[1]).argmax())
         return f"{WEEKDAYS[day]}: {shares[0, day]:.1%} against {shares[1, day]:.1%}"
     if isinstance(column, DateColumn) and at == HOUR:
         return _middle_hours(first, second)
     return _middle_words(column, first, second)
-
-
-def _distance(first: Rows, second: Rows) -> tuple[float, float]:
-    """Distance of Kolmogorov and Smirnov of two sets of values, and its p-value."""
-    test: Any = ks_2samp(first, second, method="asymp")
-    return float(test.statistic), float(test.pvalue)
 
 
 def _middle_words(
@@ -347,12 +331,8 @@ def _compare_category(
     both = np.concatenate([first, second])
     kinds, place = np.unique(both, axis=0, return_inverse=True)
     place = place.ravel()
-    counts = np.stack(
-        [
-            np.bincount(place[: len(first)], minlength=len(kinds)),
-            np.bincount(place[len(first) :], minlength=len(kinds)),
-        ]
-    )
+    sides = np.split(place, [len(first)])
+    counts = np.stack([np.bincount(side, minlength=len(kinds)) for side in sides])
     shares = counts / counts.sum(axis=1, keepdims=True)
     distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
     test: Any = chi2_contingency(counts) if len(kinds) > 1 else None

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from spadework.arrays import Floats, Positions, Rows
 from spadework.core.pseudo_labels import BOTH
@@ -19,7 +18,6 @@ from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.reference import Reference
 from spadework.table_model import TableModel
-from spadework.tables.columns import Column
 from spadework.tables.frames import frame_to_table
 from spadework.tables.words import put_into_words
 
@@ -130,16 +128,20 @@ def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explana
     if not table.num_rows:
         return []
     X = model.encoder.encode(table)
+    columns, owners = model.encoder.columns, model.encoder.owners
     ordinary = ordinary_rows(model)
     shares, baseline = share_scores(
         model.detector.anomaly_score,
         X,
-        _spread(model, ordinary, _count_starts(len(X), len(model.encoder.columns))),
-        model.encoder.owners,
+        _spread(model, ordinary, _count_starts(len(X), len(columns))),
+        owners,
         np.random.default_rng(seed),
     )
     scores = model.detector.anomaly_score(X)
-    words = _words(model, table, ordinary)
+    words = [
+        put_into_words(column, table.column(column.name), ordinary[:, owners == at])
+        for at, column in enumerate(columns)
+    ]
     nearest = _nearest_labeled(model, X)
     verdicts, votes = _votes(model, X)
     called = scores > model.detector.threshold_
@@ -148,7 +150,10 @@ def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explana
             float(scores[row]),
             baseline,
             bool(called[row]),
-            _reasons(model.encoder.columns, shares[row], [each[row] for each in words]),
+            [
+                Reason(columns[at].name, float(shares[row, at]), words[at][row])
+                for at in np.argsort(-shares[row], kind="stable")
+            ],
             nearest[row],
             verdicts[row],
             votes[row],
@@ -176,21 +181,10 @@ def share_scores(
 ) -> tuple[Floats, float]:
     """Share the scores of rows among columns, over pairs of an order and its reverse.
 
-    Parameters
-    ----------
-    score : callable
-        Scores rows, (n_rows, n_features).
-    X : ndarray of shape (n_rows, n_features)
-    starts : ndarray of shape (n_starts, n_features)
-        Ordinary rows that every row is set against, with a pair of orders each.
-    owners : ndarray of shape (n_features,)
-        Column of each feature.
-
-    Returns
-    -------
-    shares : ndarray of shape (n_rows, n_columns)
-    baseline : float
-        Mean score of the starts; shares sum to the row's score less this.
+    Every row is set against the starts, ordinary rows, (n_starts, n_features), with a
+    pair of orders each; owners tell the column of each feature. Returns the shares,
+    (n_rows, n_columns), and the mean score of the starts: shares sum to the row's score
+    less this.
     """
     n_columns = int(owners.max()) + 1
     n_at_once = max(1, _STEP_VALUES // ((n_columns + 1) * X.shape[1]))
@@ -223,9 +217,7 @@ def _score_steps(
 ) -> Floats:
     """Score rows as one column after the other takes its value, from one row to X.
 
-    Returns
-    -------
-    scores : ndarray of shape (n_columns + 1, n_rows)
+    Scores are of shape (n_columns + 1, n_rows).
     """
     steps = np.empty((len(columns) + 1, *X.shape), dtype=np.float32)
     steps[0] = start
@@ -234,25 +226,6 @@ def _score_steps(
         steps[at + 1] = steps[at]
         steps[at + 1][:, own] = X[:, own]
     return score(steps.reshape(-1, X.shape[1])).reshape(len(columns) + 1, len(X))
-
-
-def _reasons(
-    columns: tuple[Column, ...], shares: Floats, words: list[str]
-) -> list[Reason]:
-    """Put shares and words together, the largest share first."""
-    return [
-        Reason(columns[at].name, float(shares[at]), words[at])
-        for at in np.argsort(-shares, kind="stable")
-    ]
-
-
-def _words(model: TableModel, table: pa.Table, ordinary: Rows) -> list[list[str]]:
-    """Set every value against ordinary rows; by column, then by row."""
-    owners = model.encoder.owners
-    return [
-        put_into_words(column, table.column(column.name), ordinary[:, owners == at])
-        for at, column in enumerate(model.encoder.columns)
-    ]
 
 
 def _nearest_labeled(model: TableModel, X: Rows) -> list[list[Neighbour]]:

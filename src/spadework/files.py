@@ -12,6 +12,8 @@ from spadework.errors import DataError
 STDOUT = "-"
 """Stands for standard output where a file could be named."""
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
 MODEL_FILE = "model.spade"
 """Name of the model in a folder that the commands write."""
 
@@ -87,7 +89,9 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
     # Named before it is made: a signal in between leaves nothing that is not removed.
     name = target.parent / f".{target.name}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(_make_file(name, private=target.exists()), "wb") as file:
+        # Nobody else may read it where it takes the place of a file.
+        mode = 0o600 if target.exists() else 0o666
+        with os.fdopen(os.open(name, _NEW, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -98,12 +102,6 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
         name.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
-
-
-def _make_file(path: Path, *, private: bool) -> int:
-    """Make a file that nobody else may read, or one as readable as new files are."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(path, flags, 0o600 if private else 0o666)
 
 
 def _sync_folder(folder: Path) -> None:

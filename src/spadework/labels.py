@@ -184,10 +184,7 @@ def _read_one(value: Any) -> int | None:
         return UNLABELED
     if isinstance(value, str):
         return _WORDS.get(value.strip().lower())
-    for label in (ANOMALY, NORMAL, UNLABELED):
-        if value == label:
-            return label
-    return None
+    return int(value) if value in (ANOMALY, NORMAL, UNLABELED) else None
 
 
 def _is_missing(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,16 +66,13 @@ def score_table(
     force : bool
         Replace a file that is there.
     """
-    if top is not None and top < 1:
-        raise InputError(f"top must be a positive number; got {top}")
+    if top is not None:
+        _check_top(top)
     n_rows = n_anomalies = n_written = 0
     watch = model.watch_columns()
     with (
         _open_output(out, force=force) as write,
-        open_table(source, query=query, types=model.types, columns=model.columns) as (
-            _,
-            batches,
-        ),
+        _open_batches(model, source, query) as batches,
         progress("scoring", None, verbose=verbose) as advance,
     ):
         best: pa.Table | None = None
@@ -121,15 +118,11 @@ def find_top(
     rows : pyarrow.Table
         Their columns, as far as the model needs them.
     """
-    if top < 1:
-        raise InputError(f"top must be a positive number; got {top}")
+    _check_top(top)
     numbers, scores = np.empty(0, dtype=np.int64), np.empty(0)
     rows: pa.Table | None = None
     n_rows = 0
-    with open_table(source, query=query, types=model.types, columns=model.columns) as (
-        _,
-        batches,
-    ):
+    with _open_batches(model, source, query) as batches:
         for batch in batches:
             found = model.score_batch(batch).column(SCORE).to_numpy()
             scores = np.append(scores, found)
@@ -159,10 +152,7 @@ def find_named(
     missed, n_rows = set(wanted), 0
     numbers: list[int] = []
     parts: list[pa.Table] = []
-    with open_table(source, query=query, types=model.types, columns=model.columns) as (
-        _,
-        batches,
-    ):
+    with _open_batches(model, source, query) as batches:
         for batch in batches:
             model.refuse_without_keys(batch.schema.names)
             table = pa.Table.from_batches([batch])
@@ -179,6 +169,11 @@ def find_named(
             f"{', '.join(name for title, name in wanted.items() if title in missed)}"
         )
     return np.array(numbers, dtype=np.int64), pa.concat_tables(parts)
+
+
+def _check_top(top: int) -> None:
+    if top < 1:
+        raise InputError(f"top must be a positive number; got {top}")
 
 
 def _refuse_no_rows(n_rows: int) -> None:
@@ -202,50 +197,56 @@ def _keep_best(best: pa.Table | None, scored: pa.Table, top: int) -> pa.Table:
 
 
 @contextmanager
-def _open_output(out: Path | str, *, force: bool) -> Iterator[Any]:
+def _open_batches(
+    model: TableModel, source: Any, query: str | None
+) -> Iterator[Iterator[pa.RecordBatch]]:
+    """Open a table, and yield its batches, with the columns that a model needs."""
+    needed: Any = {"types": model.types, "columns": model.columns}
+    with open_table(source, query=query, **needed) as (_, batches):
+        yield batches
+
+
+@contextmanager
+def _open_output(out: Path | str, *, force: bool) -> Iterator[Callable[[pa.Table], None]]:
     """Yield what writes tables to a file, which appears when all is written."""
     if str(out) == STDOUT:
-        with _Writer(sys.stdout.buffer, ".csv") as writer:
-            yield writer.write
+        with _writing(sys.stdout.buffer, ".csv") as write:
+            yield write
         return
     suffix = Path(out).suffix.lower()
     if suffix not in (".csv", ".tsv", ".parquet"):
         raise InputError(f"{out} must end in .csv, .tsv or .parquet")
-    with open_new(Path(out), force=force) as file, _Writer(file, suffix) as writer:
-        yield writer.write
+    with open_new(Path(out), force=force) as file, _writing(file, suffix) as write:
+        yield write
 
 
-class _Writer:
-    """Writes tables of one schema as text or Parquet."""
+@contextmanager
+def _writing(file: Any, suffix: str) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield what writes tables as text or Parquet; the first one sets the columns."""
+    writer: Any = None
 
-    def __init__(self, file: Any, suffix: str) -> None:
-        self._file = file
-        self._suffix = suffix
-        self._writer: Any = None
+    def write(table: pa.Table) -> None:
+        nonlocal writer
+        if writer is None:
+            writer = _open_writer(file, suffix, table.schema)
+        writer.write_table(table)
 
-    def __enter__(self) -> "_Writer":
-        return self
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()
 
-    def __exit__(self, *error: object) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
 
-    def write(self, table: pa.Table) -> None:
-        """Write a table; the first one sets the columns."""
-        if self._writer is None:
-            self._writer = self._open(table.schema)
-        self._writer.write_table(table)
-
-    def _open(self, schema: pa.Schema) -> Any:
-        if self._suffix == ".parquet":
-            # Scores hardly repeat: to look for those that do takes most of the time.
-            return pa_parquet.ParquetWriter(self._file, schema, use_dictionary=False)
-        delimiter = "\t" if self._suffix == ".tsv" else ","
-        options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-        try:
-            return pa_csv.CSVWriter(self._file, schema, write_options=options)
-        except pa.ArrowException as error:
-            raise InputError(
-                f"a key column cannot be written as text ({error}); write .parquet"
-            ) from error
+def _open_writer(file: Any, suffix: str, schema: pa.Schema) -> Any:
+    if suffix == ".parquet":
+        # Scores hardly repeat: to look for those that do takes most of the time.
+        return pa_parquet.ParquetWriter(file, schema, use_dictionary=False)
+    delimiter = "\t" if suffix == ".tsv" else ","
+    options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+    try:
+        return pa_csv.CSVWriter(file, schema, write_options=options)
+    except pa.ArrowException as error:
+        raise InputError(
+            f"a key column cannot be written as text ({error}); write .parquet"
+        ) from error

@@ -23,14 +23,9 @@ MAX_COLUMNS = 96
 
 
 class Context(NamedTuple):
-    """What one member reads.
+    """What one member reads: positions of rows, and of columns, of the table.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_context,)
-        Positions of rows of the table.
-    columns : ndarray of shape (n_columns,)
-        Positions of columns, in the order in which they get their identities.
+    Columns are in the order in which they get their identities.
     """
 
     rows: Positions
@@ -42,14 +37,7 @@ def draw_contexts(
 ) -> list[Context]:
     """Draw a context for each member.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        1, 0 or -1.
-    column_order : ndarray of shape (n_features,)
-        An order that does not depend on how the table was laid out.
-    n_members : int
-    rng : Generator
+    The order of columns, (n_features,), does not depend on how the table was laid out.
     """
     unlabeled = rng.permutation(np.flatnonzero(labels == UNLABELED))
     contexts = []

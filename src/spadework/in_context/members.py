@@ -1,14 +1,14 @@
 """The model with each of some contexts, read once and then asked for any rows."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from spadework.arrays import Floats, Labels, Positions, Rows
+from spadework.core.copies import CopiedByFields
 from spadework.in_context.calibration import median_share
 from spadework.in_context.contexts import Context
 from spadework.in_context.encoding import ColumnScale
@@ -23,18 +23,10 @@ _CELLS_AT_ONCE = {"cpu": 60_000, "cuda": 2_000_000}
 
 @dataclass(frozen=True)
 class ContextRows:
-    """Rows that the model reads, with their labels.
+    """Rows that the model reads, (n_context, n_columns), with their labels.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_context, n_columns)
-        In the order in which columns get their identities.
-    labels : ndarray of shape (n_context,)
-        1, 0 or -1.
-    columns : ndarray of shape (n_columns,)
-        Which columns of the table these are.
-    seed : int
-        Of the vectors that tell columns apart.
+    Columns, by their places in the table, are in the order in which they get their
+    identities, vectors that are drawn with the seed.
     """
 
     X: Rows
@@ -49,19 +41,13 @@ class ContextRows:
         return cls(rows, labels[context.rows], context.columns, seed)
 
 
+@dataclass(frozen=True)
 class Member:
-    """The model with one context read.
+    """The model with one context read, to compute with on "cpu" or "cuda"."""
 
-    Parameters
-    ----------
-    model : InContextModel
-    context : ContextRows
-    device : str
-        Where to compute: "cpu" or "cuda".
-    """
-
-    def __init__(self, model: InContextModel, context: ContextRows, device: str) -> None:
-        self.model, self.context, self.device = model, context, device
+    model: InContextModel
+    context: ContextRows
+    device: str
 
     @cached_property
     def _scale(self) -> ColumnScale:
@@ -101,15 +87,10 @@ class Member:
 
 
 @dataclass(frozen=True)
-class InContextEnsemble:
+class InContextEnsemble(CopiedByFields):
     """A model and the contexts of its members: all that scoring needs.
 
-    Attributes
-    ----------
-    weights : Weights
-    contexts : list of ContextRows
-    device : {"auto", "cpu"}
-        Where to compute; "auto" is a GPU where there is one.
+    What computes is the CPU or, for "auto", a GPU where there is one.
     """
 
     weights: Weights
@@ -132,7 +113,3 @@ class InContextEnsemble:
     def log_odds(self, X: Rows) -> Floats:
         """Mean log-odds of rows (n_rows, n_features) over members, (n_rows,)."""
         return np.mean([member.log_odds(X) for member in self.members], axis=0)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is read anew when it is needed."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -155,10 +155,7 @@ class ColumnBlock(nn.Module):
     def summarize(self, cells: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of the points: what the columns of a context hold.
 
-        Parameters
-        ----------
-        cells : Tensor of shape (n_tables, n_context, n_columns, width)
-        labels : Tensor of shape (n_tables, n_context), label states
+        Cells are (n_tables, n_context, n_columns, width), label states one a row.
         """
         labeled = self.norm_context(cells) + self.label(labels)[:, :, None, :]
         source = labeled.transpose(1, 2).flatten(0, 1)  # (tables * columns, rows, width)
@@ -247,13 +244,9 @@ class ContextBlock(nn.Module):
 class ContextState(NamedTuple):
     """All that scoring needs of a context: keys and values, block by block.
 
-    Attributes
-    ----------
-    identity : Tensor of shape (n_tables, 1, n_columns, cell width)
-    columns : list of (key, value)
-        Of the inducing points, one pair a `ColumnBlock`.
-    rows : list of (key, value)
-        Of the context rows, one pair a `ContextBlock`.
+    Beside the identity of columns, (n_tables, 1, n_columns, cell width), there is a pair
+    of the inducing points for each `ColumnBlock`, and one of the context rows for each
+    `ContextBlock`.
     """
 
     identity: Tensor
@@ -317,13 +310,9 @@ class InContextModel(nn.Module):
     def read(self, cells: Tensor, labels: Tensor, identity: Tensor) -> Reading:
         """Read a context.
 
-        Parameters
-        ----------
-        cells : Tensor of shape (n_tables, n_context, n_columns, N_CELL_FEATURES)
-        labels : Tensor of shape (n_tables, n_context)
-            0 normal, 1 anomaly, 2 unlabeled.
-        identity : Tensor of shape (n_tables, n_columns, n_identity)
-            A random vector for each column.
+        Cells are (n_tables, n_context, n_columns, N_CELL_FEATURES), labels 0 normal, 1
+        anomaly or 2 unlabeled for each row. The identity of each column is a random
+        vector, (n_tables, n_columns, n_identity).
         """
         told_apart = self.identify(identity)[:, None]
         embedded = self._embed(cells, told_apart)

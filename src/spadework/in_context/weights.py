@@ -24,11 +24,7 @@ PUBLISHED = "weights.safetensors"
 class Weights:
     """Weights in half precision, as they are published and kept in model files.
 
-    Attributes
-    ----------
-    config : ModelConfig
-    arrays : dict of ndarray, float16
-        By the names of the model's parameters.
+    Arrays go by the names of the model's parameters.
     """
 
     config: ModelConfig
