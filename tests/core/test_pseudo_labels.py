@@ -21,7 +21,7 @@ from spadework.core.pseudo_labels import (
     steady,
     vote,
 )
-from spadework.learners.one_class import GaussianOneClass
+from spadework.learners.one_class import make_one_class
 
 SETTINGS = ["PNU", "PU", "NU"]
 VOTINGS = ["unanimous", "majority"]
@@ -59,7 +59,7 @@ def rows_for(labels, seed):
 def gaussian_labeler(**changes):
     """Return a pseudo-labeler of three Gaussians."""
     options = {
-        "one_class": GaussianOneClass(),
+        "one_class": make_one_class("gaussian"),
         "n_members": 3,
         "thresholds": "matching",
         "voting": "unanimous",

@@ -22,7 +22,7 @@ from spadework.core.training import (
     train_network,
 )
 from spadework.learners.network import NetworkLearner
-from spadework.learners.one_class import GaussianOneClass
+from spadework.learners.one_class import make_one_class
 
 SETTINGS = {"PNU": (1, 0, -1), "PU": (1, -1, -1), "NU": (-1, 0, -1), "PN": (1, 0, 0)}
 
@@ -43,7 +43,7 @@ def easy_rows(setting="PNU", n=240):
 def gaussian_labeler(**changes):
     """Return a pseudo-labeler of three Gaussians."""
     options = {
-        "one_class": GaussianOneClass(),
+        "one_class": make_one_class("gaussian"),
         "n_members": 3,
         "thresholds": "matching",
         "voting": "majority",

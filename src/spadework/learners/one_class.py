@@ -4,8 +4,10 @@ Fitted members are plain arrays wherever the model is one of ours, so that a
 pseudo-labeler can be saved and can label new rows after loading.
 """
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import OneClassSVM
 
 from spadework.arrays import Floats, Numbers, Positions
-from spadework.core.gaussian import SHARED, GaussianEnsemble, fit_gaussians
-from spadework.core.neighbours import NearestNeighbours, draw_neighbours
-from spadework.core.pseudo_labels import OneClassModel
+from spadework.core.gaussian import SHARED, fit_gaussians
+from spadework.core.neighbours import draw_neighbours
+from spadework.core.pseudo_labels import Members, OneClassModel
 from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
 
@@ -27,41 +29,29 @@ SVM_MAX_ROWS = 5_000
 _CHUNK_ROWS = 4_096
 
 
-class GaussianOneClass:
-    """Gaussian density estimators (GDE), the paper's choice."""
-
-    def fit_members(
-        self, X: Numbers, groups: Positions, rng: np.random.Generator
-    ) -> GaussianEnsemble:
-        """Fit all Gaussians at once."""
-        return fit_gaussians(X, groups)
+Fit = Callable[[Numbers, Positions, np.random.Generator], Members]
+"""Fits one model per group; see `spadework.core.gaussian.fit_gaussians`."""
 
 
-class NeighboursOneClass:
-    """Distances to the nearest of a few rows, averaged over many draws."""
+@dataclass(frozen=True)
+class OneClass:
+    """A one-class model whose members, one for each group, a function fits."""
 
-    def fit_members(
-        self, X: Numbers, groups: Positions, rng: np.random.Generator
-    ) -> NearestNeighbours:
-        """Draw the rows that each member measures distances to."""
-        return draw_neighbours(_member_rows(X, groups), rng)
+    fit_members: Fit
 
 
-class IsolationForestOneClass:
-    """Isolation forests of 100 trees on 256 rows each, scikit-learn's defaults."""
-
-    def fit_members(
-        self, X: Numbers, groups: Positions, rng: np.random.Generator
-    ) -> "IsolationForestMembers":
-        """Fit one isolation forest per group."""
-        forests, norms = [], []
-        for rows in _member_rows(X, groups):
-            seed = int(rng.integers(2**31))
-            model = IsolationForest(random_state=seed).fit(rows)
-            trees = [_path_lengths(tree) for tree in model.estimators_]
-            forests.append(flatten_trees(trees, X.shape[1]))
-            norms.append(float(_mean_path_length(np.array([model.max_samples_]))[0]))
-        return IsolationForestMembers(tuple(forests), np.array(norms))
+def _fit_forests(
+    X: Numbers, groups: Positions, rng: np.random.Generator
+) -> "IsolationForestMembers":
+    """Fit isolation forests of 100 trees on 256 rows each, scikit-learn's defaults."""
+    forests, norms = [], []
+    for rows in _member_rows(X, groups):
+        seed = int(rng.integers(2**31))
+        model = IsolationForest(random_state=seed).fit(rows)
+        trees = [_path_lengths(tree) for tree in model.estimators_]
+        forests.append(flatten_trees(trees, X.shape[1]))
+        norms.append(float(_mean_path_length(np.array([model.max_samples_]))[0]))
+    return IsolationForestMembers(tuple(forests), np.array(norms))
 
 
 @dataclass(frozen=True)
@@ -79,27 +69,22 @@ class IsolationForestMembers:
         return 2.0 ** -np.divide(lengths, self.norms, out=whole, where=self.norms > 0)
 
 
-class SVMOneClass:
-    """One-class SVMs with an RBF kernel."""
-
-    def fit_members(
-        self, X: Numbers, groups: Positions, rng: np.random.Generator
-    ) -> "SVMMembers":
-        """Fit one SVM per group, on at most ``SVM_MAX_ROWS`` of its rows."""
-        models, gammas = [], []
-        for rows in _member_rows(X, groups):
-            if len(rows) > SVM_MAX_ROWS:
-                rows = rows[rng.choice(len(rows), SVM_MAX_ROWS, replace=False)]
-            variance = float(rows.var(dtype=np.float64))
-            gammas.append(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
-            model = OneClassSVM(gamma=gammas[-1], nu=0.1)
-            model.random_state = 0  # unused, but else drawn from numpy's global state
-            models.append(model.fit(rows))
-        return SVMMembers(
-            tuple(model.support_vectors_ for model in models),
-            tuple(model.dual_coef_[0] for model in models),
-            np.array(gammas),
-        )
+def _fit_svms(X: Numbers, groups: Positions, rng: np.random.Generator) -> "SVMMembers":
+    """Fit one-class SVMs with an RBF kernel, on at most ``SVM_MAX_ROWS`` rows each."""
+    models, gammas = [], []
+    for rows in _member_rows(X, groups):
+        if len(rows) > SVM_MAX_ROWS:
+            rows = rows[rng.choice(len(rows), SVM_MAX_ROWS, replace=False)]
+        variance = float(rows.var(dtype=np.float64))
+        gammas.append(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
+        model = OneClassSVM(gamma=gammas[-1], nu=0.1)
+        model.random_state = 0  # unused, but else drawn from numpy's global state
+        models.append(model.fit(rows))
+    return SVMMembers(
+        tuple(model.support_vectors_ for model in models),
+        tuple(model.dual_coef_[0] for model in models),
+        np.array(gammas),
+    )
 
 
 @dataclass(frozen=True)
@@ -122,43 +107,28 @@ class SVMMembers:
         return scores
 
 
-class CustomOneClass:
-    """Any object with ``fit(X)`` and either ``score_samples(X)`` or ``score(X)``.
+def _fit_copies(
+    one_class: Any, X: Numbers, groups: Positions, rng: np.random.Generator
+) -> "CustomMembers":
+    """Fit a copy of a user's model per group; the model itself is left untouched.
 
-    ``score_samples`` follows scikit-learn, higher is more normal; ``score`` must
-    give one value per row, higher is more anomalous. The object is copied for
-    every member and left untouched; a copy's ``random_state``, and those of the
-    estimators in it, are set from ours.
+    A copy's ``random_state``, and those of the estimators in it, are set from ours.
     """
-
-    def __init__(self, model: Any) -> None:
-        scores = hasattr(model, "score_samples") or hasattr(model, "score")
-        if isinstance(model, type) or not (hasattr(model, "fit") and scores):
+    models = []
+    for rows in _member_rows(X, groups):
+        model = deepcopy(one_class)
+        _seed(model, rng)
+        try:
+            model.fit(rows)
+        except ValueError as error:
             raise InputError(
-                f"one_class must be 'gaussian', 'neighbours', 'isolation_forest', 'svm' "
-                f"or an object with fit(X) and score(X); got {model!r}"
-            )
-        self.model = model
-
-    def fit_members(
-        self, X: Numbers, groups: Positions, rng: np.random.Generator
-    ) -> "CustomMembers":
-        """Fit one copy per group."""
-        models = []
-        for rows in _member_rows(X, groups):
-            model = deepcopy(self.model)
-            _seed(model, rng)
-            try:
-                model.fit(rows)
-            except ValueError as error:
-                raise InputError(
-                    f"one_class={self.model!r} could not be fitted to {len(rows)} rows: "
-                    f"{error}. Members share the unlabeled rows, and labeled normals get "
-                    f"models of their own: set a smaller n_members, label more normals, "
-                    f"or take a model that needs fewer rows"
-                ) from error
-            models.append(model)
-        return CustomMembers(tuple(models))
+                f"one_class={one_class!r} could not be fitted to {len(rows)} rows: "
+                f"{error}. Members share the unlabeled rows, and labeled normals get "
+                f"models of their own: set a smaller n_members, label more normals, "
+                f"or take a model that needs fewer rows"
+            ) from error
+        models.append(model)
+    return CustomMembers(tuple(models))
 
 
 def _seed(model: Any, rng: np.random.Generator) -> None:
@@ -172,7 +142,11 @@ def _seed(model: Any, rng: np.random.Generator) -> None:
 
 @dataclass(frozen=True)
 class CustomMembers:
-    """Fitted copies of a user's one-class model."""
+    """Fitted copies of a user's one-class model.
+
+    ``score_samples`` follows scikit-learn, higher is more normal; ``score`` must
+    give one value per row, higher is more anomalous.
+    """
 
     models: tuple[Any, ...]
 
@@ -194,19 +168,28 @@ class CustomMembers:
         return scores
 
 
-_BY_NAME = {
-    "gaussian": GaussianOneClass,
-    "neighbours": NeighboursOneClass,
-    "isolation_forest": IsolationForestOneClass,
-    "svm": SVMOneClass,
+_BY_NAME: dict[str, Fit] = {
+    "gaussian": lambda X, groups, _: fit_gaussians(X, groups),  # the paper's choice
+    "neighbours": lambda X, groups, rng: draw_neighbours(_member_rows(X, groups), rng),
+    "isolation_forest": _fit_forests,
+    "svm": _fit_svms,
 }
 
 
 def make_one_class(one_class: Any) -> OneClassModel:
-    """Return the one-class model of that name, or a wrapper around the object."""
+    """Return the one-class model of that name, or one of copies of the object.
+
+    An object has ``fit(X)`` and either ``score_samples(X)`` or ``score(X)``.
+    """
     if isinstance(one_class, str) and one_class in _BY_NAME:
-        return _BY_NAME[one_class]()
-    return CustomOneClass(one_class)
+        return OneClass(_BY_NAME[one_class])
+    scores = hasattr(one_class, "score_samples") or hasattr(one_class, "score")
+    if isinstance(one_class, type) or not (hasattr(one_class, "fit") and scores):
+        raise InputError(
+            f"one_class must be 'gaussian', 'neighbours', 'isolation_forest', 'svm' "
+            f"or an object with fit(X) and score(X); got {one_class!r}"
+        )
+    return OneClass(partial(_fit_copies, one_class))
 
 
 def _member_rows(X: Numbers, groups: Positions) -> list[Numbers]:
