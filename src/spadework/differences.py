@@ -65,14 +65,9 @@ class ColumnDifference(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """How two sets of rows differ.
+    """How two sets of rows differ, by columns with the largest distance first.
 
-    Attributes
-    ----------
-    auc : float
-        With which held-out rows of the two sets are told apart; 0.5 is chance.
-    columns : list of ColumnDifference
-        The largest distance first.
+    The AUC is that with which held-out rows of the sets are told apart; 0.5 is chance.
     """
 
     auc: float
@@ -93,16 +88,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Drift:
-    """How new rows differ from training rows, and what to do about it.
+    """How new rows, so many, differ from training rows, and what to do about it.
 
-    Attributes
-    ----------
-    difference : Difference
-    called_before, called_now : float
-        Share of unlabeled training rows and of new rows called anomalous.
-    n_rows : int
-        New rows.
-    advice : "keep", "refit" or "relabel"
+    Of unlabeled training rows and of new rows, a share is called anomalous.
     """
 
     difference: Difference

@@ -53,11 +53,7 @@ class LabelCensus(NamedTuple):
 
 
 def count_labels(labels: Labels) -> LabelCensus:
-    """Count the rows of each label.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,), values 1, 0 and -1
+    """Count the rows of each label: 1, 0 and -1.
 
     Examples
     --------

@@ -16,19 +16,10 @@ from spadework.labels import UNLABELED
 class Reference:
     """Training rows that a model remembers, to explain and to compare with.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Encoded.
-    labels : ndarray of shape (n_rows,)
-    scores : ndarray of shape (n_rows,)
-    places : ndarray of shape (n_rows,)
-        Which training row each is, counted from 0.
-    names : ndarray of shape (n_rows,), optional
-        What the key columns say of each, where the model has any.
-    learnt : ndarray of shape (n_labeled, 2), optional
-        Marks of all rows whose labels were learnt from, as of `mark_rows`; models of
-        earlier versions have none.
+    Of each, encoded, it is known which training row it is, counted from 0, and by name
+    what the key columns say, where the model has any. ``learnt`` are marks of all rows
+    whose labels were learnt from, (n_labeled, 2), as of `mark_rows`; models of earlier
+    versions have none.
     """
 
     X: Rows

@@ -111,12 +111,8 @@ def find_top(
 ) -> tuple[NDArray[np.int64], pa.Table]:
     """Find the rows with the highest scores, highest first.
 
-    Returns
-    -------
-    numbers : ndarray of shape (n_top,)
-        Which rows they are, counted from 0.
-    rows : pyarrow.Table
-        Their columns, as far as the model needs them.
+    Returns their numbers, counted from 0, (n_top,), and their columns, as far as the
+    model needs them.
     """
     _check_top(top)
     numbers, scores = np.empty(0, dtype=np.int64), np.empty(0)

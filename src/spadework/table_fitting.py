@@ -97,16 +97,7 @@ def fit_table(
 class FitPlan:
     """A table that was read, and what will be learnt from it.
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-    encoder : TableEncoder
-    labels : ndarray of shape (n_rows,)
-    label : str
-    label_map : dict of int, optional
-    keys : tuple of str
-    n_empty : int
-        Rows without any value that were left out.
+    ``n_empty`` rows without any value were left out.
     """
 
     table: pa.Table

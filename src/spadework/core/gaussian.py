@@ -130,10 +130,6 @@ def fit_gaussians(
         Variance added to every direction; more where the covariance is rounded
         more coarsely, so that badly scaled columns do not fail.
 
-    Returns
-    -------
-    ensemble : GaussianEnsemble
-
     Examples
     --------
     >>> X = np.array([[0.0], [2.0], [10.0], [12.0]])

@@ -12,7 +12,8 @@ from spadework.core.scaling import AsinhScaler, MinMaxScaler
 from spadework.errors import InputError
 
 MIN_WIDTH = 8
-"""Below this, layers of few features die under their ReLU and scores are constant."""
+"""Least width with a linear code, which is else half of the feature dimensions: layers of
+few features die under their ReLU, and scores are constant."""
 
 Weights = dict[str, Singles]
 
@@ -57,16 +58,11 @@ def _perceptron(n_in: int, n_hidden: int, n_out: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(n_in, n_hidden), nn.ReLU(), nn.Linear(n_hidden, n_out))
 
 
-def hidden_width(n_features: int, *, linear_code: bool) -> int:
-    """Half of the feature dimensions; with a linear code at least ``MIN_WIDTH``."""
-    return max(MIN_WIDTH if linear_code else 1, n_features // 2)
-
-
 def new_network(
     n_features: int, *, linear_code: bool, rng: np.random.Generator
 ) -> SpadeNetwork:
     """Initialise a network as torch does, but from our own generator."""
-    n_hidden = hidden_width(n_features, linear_code=linear_code)
+    n_hidden = max(MIN_WIDTH if linear_code else 1, n_features // 2)
     weights: Weights = {}
     bound = 0.0
     blank = _blank_network(n_features, n_hidden, linear_code=linear_code)

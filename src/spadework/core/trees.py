@@ -57,7 +57,41 @@ class FlatForest(CopiedByFields):
     value: Floats
 
     def __post_init__(self) -> None:
-        _check_forest(self)
+        """Check that the arrays are sound trees: every walk stays inside and ends.
+
+        A forest can come from a file, so nothing is taken on trust.
+        """
+        n_nodes = len(self.left)
+        places = (self.roots, self.feature, self.left)
+        if not all(np.issubdtype(each.dtype, np.signedinteger) for each in places):
+            raise InputError(
+                "not a forest: roots, features and children must be integers"
+            )
+        if self.threshold.dtype != np.float32 or self.value.dtype != np.float64:
+            raise InputError("not a forest: thresholds must be float32, values float64")
+        arrays = (self.feature, self.threshold, self.left, self.value)
+        if not all(array.shape == (n_nodes,) for array in arrays):
+            raise InputError("not a forest: node arrays must have the same length")
+        bounds = np.append(self.roots, n_nodes)
+        if len(bounds) < 2 or bounds[0] != 0 or (np.diff(bounds) < 1).any():
+            raise InputError("not a forest: roots must rise from 0 within the nodes")
+        if not ((self.feature >= 0) & (self.feature < self.n_features)).all():
+            raise InputError(f"not a forest: features must be 0 to {self.n_features - 1}")
+        if np.isnan(self.threshold).any() or not np.isfinite(self.value).all():
+            raise InputError("not a forest: thresholds or leaf values are not numbers")
+        own = np.arange(n_nodes)
+        is_leaf = (self.left == own) & (self.threshold == np.inf)
+        end = np.repeat(bounds[1:], np.diff(bounds))
+        is_inner = (self.left > own) & (self.left < end - 1)
+        children = self.left[is_inner]
+        n_parents = np.bincount(np.append(children, children + 1), minlength=n_nodes)
+        n_parents[self.roots] += 1
+        if not (is_leaf | is_inner).all() or (n_parents != 1).any():
+            raise InputError("not a forest: children must lie behind their one parent")
+        if self.depth > MAX_DEPTH:
+            raise InputError(
+                f"a tree is {self.depth} levels deep; {MAX_DEPTH} are allowed"
+            )
 
     @property
     def depth(self) -> int:
@@ -110,7 +144,7 @@ class FlatForest(CopiedByFields):
         """Walk down from nodes, by so many steps at most; return the leaves, (n_walks,).
 
         ``rows`` are the places among the cells of all rows where those of each walk
-        begin. `_check_forest` has seen that all lie inside: "wrap" skips a check.
+        begin. `__post_init__` has seen that all lie inside: "wrap" skips a check.
         """
         for step in range(depth):
             if step and not step % _STEPS:
@@ -211,37 +245,3 @@ def _round_down(threshold: Numbers) -> Singles:
     rounded = threshold.astype(np.float32)
     lower = np.nextafter(rounded, np.float32(-np.inf))
     return np.where(rounded > threshold, lower, rounded)
-
-
-def _check_forest(forest: FlatForest) -> None:
-    """Check that the arrays are sound trees: every walk stays inside and ends.
-
-    A forest can come from a file, so nothing is taken on trust.
-    """
-    n_nodes = len(forest.left)
-    places = (forest.roots, forest.feature, forest.left)
-    if not all(np.issubdtype(each.dtype, np.signedinteger) for each in places):
-        raise InputError("not a forest: roots, features and children must be integers")
-    if forest.threshold.dtype != np.float32 or forest.value.dtype != np.float64:
-        raise InputError("not a forest: thresholds must be float32, values float64")
-    arrays = (forest.feature, forest.threshold, forest.left, forest.value)
-    if not all(array.shape == (n_nodes,) for array in arrays):
-        raise InputError("not a forest: node arrays must have the same length")
-    bounds = np.append(forest.roots, n_nodes)
-    if len(bounds) < 2 or bounds[0] != 0 or (np.diff(bounds) < 1).any():
-        raise InputError("not a forest: roots must rise from 0 within the nodes")
-    if not ((forest.feature >= 0) & (forest.feature < forest.n_features)).all():
-        raise InputError(f"not a forest: features must be 0 to {forest.n_features - 1}")
-    if np.isnan(forest.threshold).any() or not np.isfinite(forest.value).all():
-        raise InputError("not a forest: thresholds or leaf values are not numbers")
-    own = np.arange(n_nodes)
-    is_leaf = (forest.left == own) & (forest.threshold == np.inf)
-    end = np.repeat(bounds[1:], np.diff(bounds))
-    is_inner = (forest.left > own) & (forest.left < end - 1)
-    children = forest.left[is_inner]
-    n_parents = np.bincount(np.append(children, children + 1), minlength=n_nodes)
-    n_parents[forest.roots] += 1
-    if not (is_leaf | is_inner).all() or (n_parents != 1).any():
-        raise InputError("not a forest: children must lie behind their one parent")
-    if forest.depth > MAX_DEPTH:
-        raise InputError(f"a tree is {forest.depth} levels deep; {MAX_DEPTH} are allowed")

@@ -16,23 +16,19 @@ from spadework.core.trust import Trust
 Scaler = MinMaxScaler | AsinhScaler
 
 
-class Model(Protocol):
-    """A fitted learner: plain arrays that score raw rows."""
-
-    def score(self, X: Numbers, /) -> Floats:
-        """Anomaly score of raw rows, (n_samples,), higher is more anomalous."""
-        ...
-
-    def represent(self, X: Numbers, /) -> Rows:
-        """Show rows as the pseudo-labeler sees them, (n_samples, n_dimensions)."""
-        ...
-
-
 class Scorer(Protocol):
     """What scores rows by a reading: trees, networks or one-class models."""
 
     def score(self, X: Numbers, /) -> Floats:
         """Score raw rows, (n_samples,), higher is more anomalous."""
+        ...
+
+
+class Model(Scorer, Protocol):
+    """A fitted learner: plain arrays that score raw rows."""
+
+    def represent(self, X: Numbers, /) -> Rows:
+        """Show rows as the pseudo-labeler sees them, (n_samples, n_dimensions)."""
         ...
 
 

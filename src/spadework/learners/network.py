@@ -9,8 +9,8 @@ Importing torch takes seconds, so it loads when a network is trained or scored a
 not with this module.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -231,15 +231,12 @@ class NetworkLearner(BaseEstimator):
         for name in ("alpha", "beta", "warmup_epochs"):
             check_weight(name, getattr(self, name))
         check_positive("learning_rate", self.learning_rate)
-        return training.TrainingOptions(
-            alpha=self.alpha,
-            beta=self.beta,
-            batch_size=self.batch_size or max(MIN_BATCH, n_rows // MAX_STEPS),
-            learning_rate=self.learning_rate,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            warmup_epochs=self.warmup_epochs,
-        )
+        options = training.TrainingOptions
+        own: dict[str, Any] = {
+            each.name: getattr(self, each.name) for each in fields(options)
+        }
+        own["batch_size"] = self.batch_size or max(MIN_BATCH, n_rows // MAX_STEPS)
+        return options(**own)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,10 @@ def learn_reading(scaled: "torch.Tensor", reading: Reading, task: Task) -> Grown
         for network, rows in enumerate(side):
             in_bag[network, rows] = True
     layers = perceptrons.train_perceptrons(scaled, columns, bags, rng)
-    model = Perceptrons(columns, *_arrays(layers), task.scaler)
+    weights, biases = (
+        tuple(each.detach().cpu().numpy().copy() for each in part) for part in layers
+    )
+    model = Perceptrons(columns, weights, biases, task.scaler)
     values = model.probabilities(scaled[task.judged])
     in_bag = in_bag[:, task.judged]
     held_out = mean_of_unseen(values, in_bag)
@@ -108,13 +111,3 @@ def _draw_bags(reading: Reading, rng: np.random.Generator) -> dict[int, list[Pos
         NORMAL: [choose(normals[network % 2], rng) for network in range(N_NETWORKS)],
         ANOMALY: [choose(reading.anomalous, rng) for _ in range(N_NETWORKS)],
     }
-
-
-def _arrays(
-    layers: "perceptrons.Layers",
-) -> tuple[tuple[Singles, ...], tuple[Singles, ...]]:
-    """Return weights and biases as plain arrays."""
-    weights, biases = (
-        tuple(each.detach().cpu().numpy().copy() for each in part) for part in layers
-    )
-    return weights, biases
