@@ -130,10 +130,11 @@ def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explana
     X = model.encoder.encode(table)
     columns, owners = model.encoder.columns, model.encoder.owners
     ordinary = ordinary_rows(model)
+    n_starts = N_SCORED // (2 * len(X) * (len(columns) + 1))
     shares, baseline = share_scores(
         model.detector.anomaly_score,
         X,
-        _spread(model, ordinary, _count_starts(len(X), len(columns))),
+        _spread(model, ordinary, int(np.clip(n_starts, FEWEST_STARTS, MOST_STARTS))),
         owners,
         np.random.default_rng(seed),
     )
@@ -197,12 +198,6 @@ def share_scores(
                 scores = _score_steps(score, start, X[part], owners, columns)
                 shares[part, columns] += np.diff(scores, axis=0).T
     return shares / (2 * len(starts)), float(score(starts).mean())
-
-
-def _count_starts(n_rows: int, n_columns: int) -> int:
-    """Choose how many ordinary rows to set rows against."""
-    wanted = N_SCORED // (2 * n_rows * (n_columns + 1))
-    return min(max(wanted, FEWEST_STARTS), MOST_STARTS)
 
 
 def _spread(model: TableModel, ordinary: Rows, n_starts: int) -> Rows:

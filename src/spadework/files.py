@@ -48,11 +48,8 @@ def refuse_to_replace(path: Path, *, force: bool) -> None:
 
 def write_whole(target: Path, content: bytes) -> None:
     """Write content to a file, whole or not at all; see `open_whole`."""
-    try:
-        with open_whole(target) as file:
-            file.write(content)
-    except OSError as error:
-        raise _not_written(target, error) from error
+    with _saying_why(target), open_whole(target) as file:
+        file.write(content)
 
 
 @contextmanager
@@ -60,22 +57,23 @@ def open_new(out: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file that must not be there yet, unless forced; see `open_whole`."""
     target = Path(os.path.realpath(out))
     check_place(target, force=force)
+    with _saying_why(out), open_whole(target) as file:
+        yield file
+        refuse_to_replace(target, force=force)
+
+
+@contextmanager
+def _saying_why(target: Path) -> Iterator[None]:
+    """Say why a file could not be written."""
     try:
-        with open_whole(target) as file:
-            yield file
-            refuse_to_replace(target, force=force)
+        yield
     except DataError:
         raise
     except OSError as error:
-        raise _not_written(out, error) from error
-
-
-def _not_written(target: Path, error: OSError) -> DataError:
-    """Say why a file could not be written."""
-    return DataError(
-        f"{target} could not be written: {error.strerror or error}. Make room or choose "
-        f"another place"
-    )
+        raise DataError(
+            f"{target} could not be written: {error.strerror or error}. Make room or "
+            f"choose another place"
+        ) from error
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from spadework.arrays import Floats, Labels, Rows
+from spadework.arrays import Labels, Rows
 from spadework.core.pseudo_labels import (
     PseudoLabeler,
     PseudoLabels,
@@ -32,7 +32,6 @@ from spadework.core.trust import (
     ONE_CLASS,
     PSEUDO,
     READINGS,
-    Trust,
 )
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
@@ -51,7 +50,7 @@ from spadework.learners.companions import (
     join_all,
     share_of_whole,
 )
-from spadework.learners.contract import GrownReading, Learnt, Scaler, Task
+from spadework.learners.contract import Learnt, Scaler, Task
 from spadework.learners.growing import Grower
 from spadework.learners.oddness import read_neighbours, read_one_class
 from spadework.learners.readings import (
@@ -165,7 +164,9 @@ class ForestLearner(BaseEstimator):
                     nearest = Companion(NEIGHBOURS_SHARE, distances[name])
                     beside[name] = {NEIGHBOURS: nearest}
         joined = join_all(grown, beside, judged_labels, scaler)
-        trust = self._weigh(joined, judged_labels, oddness)
+        trust = judge_readings(joined, judged_labels, oddness)
+        if not self.judge:
+            trust = replace(trust, weights={name: 1 / len(joined) for name in joined})
         for name in (LABELS, AS_NORMAL):
             if self.boosted and trust.weights.get(name, 0.0) >= MUCH:
                 if boosted := boost_companion(task, readings[name]):
@@ -249,12 +250,3 @@ class ForestLearner(BaseEstimator):
     def _wants(self, reading: str) -> bool:
         """Tell whether a reading is to be used."""
         return self.readings is None or reading in self.readings
-
-    def _weigh(
-        self, grown: dict[str, GrownReading], labels: Labels, oddness: Floats | None
-    ) -> Trust:
-        """Judge the readings on judged rows, or count all the same."""
-        trust = judge_readings(grown, labels, oddness)
-        if self.judge:
-            return trust
-        return replace(trust, weights={name: 1 / len(grown) for name in grown})
