@@ -38,14 +38,7 @@ _WIDE_ROWS = 128
 
 @dataclass(frozen=True)
 class GaussianEnsemble(CopiedByFields):
-    """K fitted Gaussians.
-
-    Attributes
-    ----------
-    means : ndarray of shape (n_members, n_features)
-    factors : ndarray of shape (n_members, n_features, n_features)
-        Lower Cholesky factors of the covariances.
-    """
+    """K fitted Gaussians: means, and lower Cholesky factors of the covariances."""
 
     means: Floats
     factors: Floats

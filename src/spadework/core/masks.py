@@ -31,16 +31,10 @@ _BLOCK_ROWS = 8_192
 class Chunk(NamedTuple):
     """Masks of some leaves of a forest, as many as fill a chunk.
 
-    Attributes
-    ----------
-    columns : list of int
-        Which of the columns with cuts these leaves depend on.
-    masks : list of ndarray of shape (n_bins, CHUNK_WORDS)
-        One of each of these columns.
-    all_leaves : ndarray of shape (CHUNK_WORDS,)
-        All bits that are taken.
-    value : ndarray of shape (CHUNK_BYTES * 256,)
-        Value of the leaf whose bit a byte holds, for every byte and what it can hold.
+    There is one of each of the columns with cuts that these leaves depend on, (n_bins,
+    CHUNK_WORDS), and one of all bits that are taken, (CHUNK_WORDS,). Values are those of
+    the leaf whose bit a byte holds, for every byte and what it can hold, (CHUNK_BYTES *
+    256,).
     """
 
     columns: list[int]

@@ -39,14 +39,9 @@ bit alike, alone and among others."""
 
 @dataclass(frozen=True)
 class NearestNeighbours:
-    """K fitted ensembles.
+    """K fitted ensembles: the rows of every draw of every member.
 
-    Attributes
-    ----------
-    points : ndarray of shape (n_members, n_draws, n_points, n_axes)
-        The rows of every draw of every member, along the axes.
-    axes : ndarray of shape (n_features, n_axes)
-        What distances are measured along.
+    They lie along the axes that distances are measured on, (n_features, n_axes).
     """
 
     points: Floats

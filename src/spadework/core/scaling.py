@@ -68,13 +68,8 @@ class AsinhScaler:
     lies far out, so that no heavy tail outweighs the rest. Nine rows of ten come to lie
     where a standard normal has them.
 
-    Attributes
-    ----------
-    centre : ndarray of shape (n_features,)
-        Medians.
-    unit : ndarray of shape (n_features,)
-        Distance from the median that nine rows of ten keep within; of a column that
-        these have no distance in, the standard deviation.
+    The unit of a column is the distance from the median, its centre, that nine rows of
+    ten keep within; where these have no distance, the standard deviation.
     """
 
     centre: Floats

@@ -24,14 +24,9 @@ _BLOCK_ROWS = 16_384
 class SymmetricTrees:
     """Trees as questions; the score is the mean of their leaf values.
 
-    Attributes
-    ----------
-    n_features : int
-    columns : ndarray of shape (n_trees, depth), intp
-    borders : ndarray of shape (n_trees, depth), float32
-        A question of every level: whether a column lies above a border.
-    values : ndarray of shape (n_trees, 2 ** depth), float64
-        By the answers, read as a binary number that the first one leads.
+    A question of every level is whether a column lies above a border, (n_trees, depth).
+    Values go by the answers, read as a binary number that the first one leads, (n_trees,
+    2 ** depth).
     """
 
     n_features: int
