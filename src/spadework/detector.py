@@ -253,5 +253,6 @@ class SPADE(AnomalyDetector):
 
     def _pseudo_labeler(self) -> PseudoLabeler:
         """Collect the parameters of the pseudo-labeler."""
-        own = {each.name: getattr(self, each.name) for each in fields(PseudoLabeler)}
+        names = [each.name for each in fields(PseudoLabeler)]
+        own: dict[str, Any] = {name: getattr(self, name) for name in names}
         return PseudoLabeler(**own | {"one_class": make_one_class(self.one_class)})

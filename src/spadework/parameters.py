@@ -15,11 +15,15 @@ def check_positive_integer(name: str, value: Any) -> None:
 
 def check_weight(name: str, value: Any) -> None:
     """Refuse anything but 0 or a positive number as the parameter of that name."""
-    if not isinstance(value, Real) or not 0 <= value < inf:
+    if not _is_number(value) or not 0 <= value < inf:
         raise InputError(f"{name} must be 0 or a positive number; got {value!r}")
 
 
 def check_positive(name: str, value: Any) -> None:
     """Refuse anything but a positive number as the parameter of that name."""
-    if not isinstance(value, Real) or not 0 < value < inf:
+    if not _is_number(value) or not 0 < value < inf:
         raise InputError(f"{name} must be a positive number; got {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)

@@ -23,7 +23,6 @@ from safetensors.numpy import save as pack_tensors
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.detector import SPADE
 from spadework.errors import ModelFileError
 from spadework.files import model_file, write_whole
 from spadework.lazy import LazyModule
@@ -31,6 +30,7 @@ from spadework.table_model import TableModel
 from spadework.version import __version__
 
 if TYPE_CHECKING:
+    from spadework.detector import SPADE
     from spadework.images.detector import ImageSPADE
     from spadework.in_context.detector import InContextDetector
 
@@ -324,7 +324,7 @@ def _check_whole(detector: Any) -> None:
     if missing:
         raise ModelFileError(f"the model lacks {_listed(missing)}")
     detector._check_parameters()
-    if isinstance(detector, SPADE):
+    if type(detector).__name__ == "SPADE":
         width = detector.model_.scaler.n_features  # of all learners that can be saved
         if detector.n_features_in_ != width:
             raise ModelFileError(
