@@ -255,4 +255,5 @@ class SPADE(AnomalyDetector):
         """Collect the parameters of the pseudo-labeler."""
         names = [each.name for each in fields(PseudoLabeler)]
         own: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return PseudoLabeler(**own | {"one_class": make_one_class(self.one_class)})
+        own["one_class"] = make_one_class(self.one_class)
+        return PseudoLabeler(**own)
