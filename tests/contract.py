@@ -1,12 +1,17 @@
 """What every detector must do: ``check_*(make_detector)``, one claim each.
 
 ``make_detector(**parameters)`` returns an unfitted detector. It must take at least
-``random_state`` and ``label_map``, and be seeded when none is given.
+``random_state`` and ``label_map``, and be seeded when none is given. Rows are those of a
+table, unless ``make_detector.draw`` draws others, with the parameters of `mismatch_data`.
+Fits are shared: whoever changes a fitted detector takes a copy.
 """
 
 import pickle
+from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache
 from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,29 +28,97 @@ from spadework.errors import InputError
 METHODS = ("anomaly_score", "decision_function", "predict", "predict_proba")
 
 
-def small_table(seed=0):
-    """150 rows X and their labels y."""
-    X, y, _ = mismatch_data(150, seed)
+def of_tables(check):
+    """Mark a check that needs rows of numbers."""
+    check.of_tables = True
+    return check
+
+
+def checks_of(make_detector):
+    """Return the checks that a detector must pass."""
+    takes_tables = draw_of(make_detector) is mismatch_data
+    return [
+        check
+        for name, check in globals().items()
+        if name.startswith("check_") and (takes_tables or not hasattr(check, "of_tables"))
+    ]
+
+
+def draw_of(make_detector):
+    """Return what draws rows X, labels y and the truth for a detector."""
+    return getattr(make_detector, "draw", mismatch_data)
+
+
+def small_table(make_detector, seed=0):
+    """150 rows X, or fewer where rows are large, and their labels y."""
+    X, y, _ = draw_of(make_detector)(150, seed)
     return X, y
 
 
+@contextmanager
+def two_threads():
+    """Let torch use two threads: sums of networks come out differently on one."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)
+
+
 @cache
+@two_threads()
 def fitted(make_detector):
     """Fit on a small table, once for all checks that only look."""
-    return make_detector().fit(*small_table())
+    return make_detector().fit(*small_table(make_detector))
+
+
+class Observed(NamedTuple):
+    """A fit on columns stored one after another and a series, in a stirred world.
+
+    Each pair holds what was before and what was after.
+    """
+
+    made: Any
+    returned: Any
+    parameters: tuple[Any, Any]
+    inputs: tuple[Any, Any]
+    world: tuple[Any, Any]
+
+
+@cache
+@two_threads()
+def observed(make_detector):
+    """Fit, and note all that a fit could change."""
+    X, y = small_table(make_detector)
+    X, y = np.asfortranarray(X), pd.Series(y)
+    made = make_detector()
+    np.random.seed(123)  # noqa: NPY002
+    torch.manual_seed(123)
+    before = _parameters(made), (X.tobytes(), y.to_list()), _world()
+    returned = made.fit(X, y)
+    for method in METHODS:
+        getattr(made, method)(X)
+    after = _parameters(made), (X.tobytes(), y.to_list()), _world()
+    return Observed(made, returned, *zip(before, after, strict=True))
 
 
 @cache
 def fitted_on_frames(make_detector):
-    """Fit on the same table with named columns, in pandas and in polars."""
-    X, y = small_table()
-    return [(frame, make_detector().fit(frame, y)) for frame in frames(X)]
+    """Fit on the same table with named columns and labels, in pandas and in polars."""
+    X, y = small_table(make_detector)
+    labels = (pd.Series(y), pl.Series(y))
+    return [
+        (frame, make_detector().fit(frame, y))
+        for frame, y in zip(frames(X), labels, strict=True)
+    ]
 
 
 def held_out_auc(make_detector, setting):
     """Fit on easy data in a setting, and return the AUC on fresh rows."""
-    X, y, _ = mismatch_data(400, seed=0, missed=0.0)
-    fresh, _, truth = mismatch_data(400, seed=1, missed=0.0)
+    draw = draw_of(make_detector)
+    X, y, _ = draw(400, seed=0, missed=0.0)
+    fresh, _, truth = draw(400, seed=1, missed=0.0)
     detector = make_detector().fit(X, in_setting(y, setting))
     return roc_auc_score(truth, detector.anomaly_score(fresh))
 
@@ -82,6 +155,7 @@ def check_finds_easy_anomalies_from_labeled_normals(make_detector):
     assert held_out_auc(make_detector, "NU") > 0.9
 
 
+@of_tables
 def check_learns_from_true_labels_and_nothing_from_shuffled_ones(make_detector):
     true, shuffled = [], []
     for seed, side in product(range(2), (1, -1)):
@@ -98,67 +172,66 @@ def check_learns_from_true_labels_and_nothing_from_shuffled_ones(make_detector):
 
 
 def check_refit_forgets_the_earlier_fit(make_detector):
-    first, second = small_table(seed=0), small_table(seed=1)
-    second = second[0][:, :-1], second[1]
-    refitted = make_detector(random_state=0).fit(*first).fit(*second)
-    fresh = make_detector(random_state=0).fit(*second)
+    X, y = small_table(make_detector, seed=1)
+    X = X[:, :-1]
+    refitted = deepcopy(fitted(make_detector)).fit(X, y)
+    fresh = make_detector().fit(X, y)
     for method in METHODS:
-        again, once = (getattr(each, method)(second[0]) for each in (refitted, fresh))
+        again, once = (getattr(each, method)(X) for each in (refitted, fresh))
         np.testing.assert_array_equal(again, once)
     assert refitted.threshold_ == fresh.threshold_
 
 
+@of_tables
 def check_refit_on_an_array_forgets_the_column_names(make_detector):
-    X, y = small_table()
-    detector = make_detector().fit(frames(X)[0], y).fit(X, y)
+    _, on_frame = fitted_on_frames(make_detector)[0]
+    detector = deepcopy(on_frame).fit(*small_table(make_detector))
     assert not hasattr(detector, "feature_names_in_")
 
 
-def check_same_seed_repeats_to_the_bit(make_detector):
-    X, y = small_table()
-    one, two = (make_detector(random_state=3).fit(X, y) for _ in range(2))
-    np.testing.assert_array_equal(one.anomaly_score(X), two.anomaly_score(X))
-    assert one.threshold_ == two.threshold_
+def check_neither_layout_nor_series_nor_what_was_drawn_before_change_the_fit(
+    make_detector,
+):
+    X, _ = small_table(make_detector)
+    detector, again = fitted(make_detector), observed(make_detector).made
+    np.testing.assert_array_equal(again.anomaly_score(X), detector.anomaly_score(X))
+    assert again.threshold_ == detector.threshold_
 
 
 def check_different_seeds_give_different_scores(make_detector):
-    X, y = small_table()
-    one, two = (make_detector(random_state=seed).fit(X, y) for seed in (3, 4))
-    assert (one.anomaly_score(X) != two.anomaly_score(X)).any()
+    X, y = small_table(make_detector)
+    other = make_detector(random_state=1).fit(X, y)
+    assert (fitted(make_detector).anomaly_score(X) != other.anomaly_score(X)).any()
 
 
 def check_inputs_are_left_unchanged(make_detector):
-    for dtype in (np.float32, np.float64):
-        X, y = small_table()
-        X = X.astype(dtype)
-        before = X.tobytes(), y.tobytes()
-        detector = make_detector().fit(X, y)
-        for method in METHODS:
-            getattr(detector, method)(X)
-        assert (X.tobytes(), y.tobytes()) == before
+    before, after = observed(make_detector).inputs
+    assert after == before
 
 
-def check_read_only_arrays_are_accepted(make_detector):
-    X, y = small_table()
-    X = X.astype(np.float32)
-    X.flags.writeable = y.flags.writeable = False
-    detector = make_detector().fit(X, y)
-    for method in METHODS:
-        getattr(detector, method)(X)
+def check_fit_returns_the_detector_and_keeps_its_parameters(make_detector):
+    fit = observed(make_detector)
+    assert fit.returned is fit.made
+    before, after = fit.parameters
+    assert after == before
 
 
-def check_memory_layout_does_not_matter(make_detector):
-    X, y = small_table()
-    expected = fitted(make_detector).anomaly_score(X)
-    columns_first = np.asfortranarray(X)
-    scores = make_detector().fit(columns_first, y).anomaly_score(columns_first)
-    np.testing.assert_array_equal(scores, expected)
+def check_global_random_state_and_threads_are_left_alone(make_detector):
+    before, after = observed(make_detector).world
+    assert after == before
+
+
+def check_rows_in_any_layout_score_the_same(make_detector):
+    X, _ = small_table(make_detector)
+    detector = fitted(make_detector)
+    expected = detector.anomaly_score(X)
     strided = np.repeat(X, 2, axis=1)[:, ::2]
-    np.testing.assert_array_equal(fitted(make_detector).anomaly_score(strided), expected)
+    for stored in (np.asfortranarray(X), strided):
+        np.testing.assert_array_equal(detector.anomaly_score(stored), expected)
 
 
 def check_scores_are_finite_and_one_per_row(make_detector):
-    X, _ = small_table()
+    X, _ = small_table(make_detector)
     scores = fitted(make_detector).anomaly_score(X)
     assert scores.shape == (len(X),)
     assert scores.dtype == np.float64
@@ -166,18 +239,18 @@ def check_scores_are_finite_and_one_per_row(make_detector):
 
 
 def check_scores_are_mostly_distinct(make_detector):
-    X, _ = small_table()
+    X, _ = small_table(make_detector)
     assert len(np.unique(fitted(make_detector).anomaly_score(X))) > 20
 
 
 def check_decision_function_is_the_score_above_the_threshold(make_detector):
-    detector, (X, _) = fitted(make_detector), small_table()
+    detector, (X, _) = fitted(make_detector), small_table(make_detector)
     expected = detector.anomaly_score(X) - detector.threshold_
     np.testing.assert_array_equal(detector.decision_function(X), expected)
 
 
 def check_predictions_are_1_exactly_where_the_decision_is_positive(make_detector):
-    detector, (X, _) = fitted(make_detector), small_table()
+    detector, (X, _) = fitted(make_detector), small_table(make_detector)
     expected = (detector.decision_function(X) > 0).astype(int)
     np.testing.assert_array_equal(detector.predict(X), expected)
     assert set(detector.predict(X)) == {0, 1}
@@ -185,7 +258,7 @@ def check_predictions_are_1_exactly_where_the_decision_is_positive(make_detector
 
 
 def check_probabilities_sum_to_one_and_rise_with_the_score(make_detector):
-    detector, (X, _) = fitted(make_detector), small_table()
+    detector, (X, _) = fitted(make_detector), small_table(make_detector)
     probabilities = detector.predict_proba(X)
     assert probabilities.shape == (len(X), 2)
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
@@ -195,7 +268,7 @@ def check_probabilities_sum_to_one_and_rise_with_the_score(make_detector):
 
 
 def check_a_row_scores_the_same_alone_and_among_others(make_detector):
-    detector, (X, _) = fitted(make_detector), small_table()
+    detector, (X, _) = fitted(make_detector), small_table(make_detector)
     scores = detector.anomaly_score(X)
     order = np.random.default_rng(0).permutation(len(X))
     for rows in (order, order[:17], [5], slice(0, 1)):
@@ -203,8 +276,9 @@ def check_a_row_scores_the_same_alone_and_among_others(make_detector):
         np.testing.assert_allclose(alone, scores[rows], rtol=1e-5, atol=1e-5)
 
 
+@of_tables
 def check_arrays_and_frames_give_equal_scores(make_detector):
-    X, _ = small_table()
+    X, _ = small_table(make_detector)
     expected = fitted(make_detector).anomaly_score(X)
     for frame, detector in fitted_on_frames(make_detector):
         np.testing.assert_array_equal(detector.anomaly_score(frame), expected)
@@ -212,16 +286,9 @@ def check_arrays_and_frames_give_equal_scores(make_detector):
         assert detector.n_features_in_ == 8
 
 
-def check_labels_may_come_in_a_series(make_detector):
-    X, y = small_table()
-    expected = fitted(make_detector).anomaly_score(X)
-    for series in (pd.Series(y), pl.Series(y)):
-        scores = make_detector().fit(X, series).anomaly_score(X)
-        np.testing.assert_array_equal(scores, expected)
-
-
+@of_tables
 def check_renamed_columns_are_refused_by_name(make_detector):
-    X, _ = small_table()
+    X, _ = small_table(make_detector)
     for frame, detector in fitted_on_frames(make_detector):
         names = ["height", *"bcdefgh"]
         renamed = type(frame)(dict(zip(names, X.T, strict=True)))
@@ -229,27 +296,31 @@ def check_renamed_columns_are_refused_by_name(make_detector):
             detector.anomaly_score(renamed)
 
 
+@of_tables
 def check_reordered_columns_are_refused_by_name(make_detector):
     for frame, detector in fitted_on_frames(make_detector):
         with pytest.raises(ValueError, match=r"(?s)order.*\ba\b"):
             detector.anomaly_score(frame[list("bacdefgh")])
 
 
+@of_tables
 def check_missing_columns_are_refused_by_name(make_detector):
     for frame, detector in fitted_on_frames(make_detector):
         with pytest.raises(ValueError, match=r"(?s)missing.*\bc\b"):
             detector.anomaly_score(frame[list("abdefgh")])
 
 
+@of_tables
 def check_wrong_width_is_refused_with_both_widths(make_detector):
-    detector, (X, _) = fitted(make_detector), small_table()
+    detector, (X, _) = fitted(make_detector), small_table(make_detector)
     for wrong in (X[:, :-1], np.hstack([X, X])):
         with pytest.raises(ValueError, match=rf"{wrong.shape[1]} features.*8 features"):
             detector.anomaly_score(wrong)
 
 
-def check_a_clone_is_unfitted_and_fits_the_same(make_detector):
-    X, y = small_table()
+def check_a_clone_is_unfitted_and_fits_the_same_on_read_only_arrays(make_detector):
+    X, y = small_table(make_detector)
+    X.flags.writeable = y.flags.writeable = False
     copy = clone(fitted(make_detector))
     assert not [name for name in vars(copy) if name.endswith("_")]
     expected = fitted(make_detector).anomaly_score(X)
@@ -257,7 +328,7 @@ def check_a_clone_is_unfitted_and_fits_the_same(make_detector):
 
 
 def check_a_pickled_detector_predicts_the_same(make_detector):
-    detector, (X, _) = fitted(make_detector), small_table()
+    detector, (X, _) = fitted(make_detector), small_table(make_detector)
     copy = pickle.loads(pickle.dumps(detector))
     for method in METHODS:
         expected = getattr(detector, method)(X)
@@ -265,7 +336,7 @@ def check_a_pickled_detector_predicts_the_same(make_detector):
 
 
 def check_an_unfitted_detector_says_so(make_detector):
-    X, y = small_table()
+    X, y = small_table(make_detector)
     for method in METHODS:
         with pytest.raises(NotFittedError):
             getattr(make_detector(), method)(X)
@@ -273,57 +344,29 @@ def check_an_unfitted_detector_says_so(make_detector):
         make_detector().score(X, y)
 
 
-def check_fit_returns_the_detector_and_keeps_its_parameters(make_detector):
-    X, y = small_table()
-    detector = make_detector()
-    before = {name: repr(value) for name, value in detector.get_params().items()}
-    assert detector.fit(X, y) is detector
-    after = {name: repr(value) for name, value in detector.get_params().items()}
-    assert after == before
-
-
-def check_global_random_state_and_threads_are_left_alone(make_detector):
-    X, y = small_table()
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        before = _global_state()
-        make_detector().fit(X, y).predict_proba(X)
-        assert _global_state() == before
-    finally:
-        torch.set_num_threads(n_threads)
-
-
-def check_global_random_state_does_not_change_the_fit(make_detector):
-    X, y = small_table()
-    expected = fitted(make_detector).anomaly_score(X)
-    np.random.seed(123)  # noqa: NPY002
-    torch.manual_seed(123)
-    scores = make_detector().fit(X, y).anomaly_score(X)
-    np.testing.assert_array_equal(scores, expected)
-
-
 def check_twelve_rows_are_learnt_from_or_refused_clearly(make_detector):
+    draw = draw_of(make_detector)
     for setting in SETTINGS:
-        for seed in range(2):
-            X, y, _ = mismatch_data(12, seed, rate=0.4, labeled=0.4)
-            try:
-                detector = make_detector().fit(X, in_setting(y, setting))
-            except InputError:
-                continue
-            assert np.isfinite(detector.anomaly_score(X)).all()
+        X, y, _ = draw(12, seed=0, rate=0.4, labeled=0.4)
+        try:
+            detector = make_detector().fit(X, in_setting(y, setting))
+        except InputError:
+            continue
+        assert np.isfinite(detector.anomaly_score(X)).all()
 
 
 def check_duplicate_rows_score_the_same(make_detector):
-    X, y, _ = mismatch_data(50, seed=0)
+    X, y, _ = draw_of(make_detector)(50, seed=0)
+    n_rows = len(X)
     X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
-    scores = make_detector().fit(X, y).anomaly_score(X).reshape(50, 3)
+    scores = make_detector().fit(X, y).anomaly_score(X).reshape(n_rows, 3)
     assert np.isfinite(scores).all()
     assert np.ptp(scores, axis=1).max() < 1e-5
 
 
+@of_tables
 def check_constant_columns_do_no_harm(make_detector):
-    X, y = small_table()
+    X, y = small_table(make_detector)
     n_distinct = len(np.unique(fitted(make_detector).anomaly_score(X)))
     X = np.hstack([np.full((len(X), 1), 7.0), X, np.zeros((len(X), 1))])
     scores = make_detector().fit(X, y).anomaly_score(X)
@@ -331,15 +374,23 @@ def check_constant_columns_do_no_harm(make_detector):
     assert len(np.unique(scores)) > n_distinct / 2
 
 
-def check_float32_and_float64_agree(make_detector):
-    X, y = small_table()
+@of_tables
+def check_float32_and_float64_agree_and_float32_is_left_unchanged(make_detector):
+    X, y = small_table(make_detector)
     double = fitted(make_detector).anomaly_score(X)
     single = X.astype(np.float32)
+    before = single.tobytes()
     scores = make_detector().fit(single, y).anomaly_score(single)
     np.testing.assert_allclose(scores, double, rtol=1e-5, atol=1e-5)
+    assert single.tobytes() == before
 
 
-def _global_state():
+def _parameters(detector):
+    """Parameters as text."""
+    return {name: repr(value) for name, value in detector.get_params().items()}
+
+
+def _world():
     """Everything global that a fit could disturb."""
     return (
         str(np.random.get_state()),  # noqa: NPY002

@@ -31,6 +31,9 @@ from spadework.images.training import ImageTraining
 FILE = Path(__file__).with_name("golden.jsonl")
 SETTINGS = ("PNU", "PU", "NU", "PN")
 N_SCORES = 24  # of each cell are kept, evenly spaced among its test rows
+BRIEF = ImageTraining(batch_size=8, max_epochs=2, epoch_steps=4, device="cpu")
+"""Few and small steps for the published form on pictures, which wants a GPU."""
+
 STATED = {"label_map": {1: 1, 0: 0, -1: -1}, "random_state": 0}
 
 TOLERANCE = 1e-6
@@ -74,18 +77,14 @@ class Golden(NamedTuple):
     scores: list[float]
 
 
-def make_brief_paper_of_pictures() -> ImageSPADE:
-    """Return the published form, with few and small steps."""
-    brief = ImageTraining(batch_size=8, max_epochs=2, epoch_steps=4, device="cpu")
-    return ImageSPADE(learner=PaperLearner(options=brief), size=32, **STATED)
-
-
 DETECTORS: dict[str, Callable[[], AnomalyDetector]] = {
     "default": lambda: SPADE(**STATED),
     "network": lambda: SPADE(learner="network", **STATED),
     "paper": lambda: SPADE.paper(**STATED),
     "pictures": lambda: ImageSPADE(size=64, **STATED),
-    "pictures, paper": make_brief_paper_of_pictures,
+    "pictures, paper": lambda: ImageSPADE(
+        learner=PaperLearner(options=BRIEF), size=32, **STATED
+    ),
 }
 DATA = {
     "default": ("breast_cancer", "wine", "digits"),

@@ -139,9 +139,10 @@ def pretrained_weights() -> Weights:
 
 def restore_backbone(weights: Weights, device: torch.device) -> Backbone:
     """Build the network from its weights, ready to look at photos."""
-    network = Backbone()
+    with torch.device("meta"):  # no random weights, drawn only to be replaced
+        network = Backbone()
     state = {name: torch.from_numpy(array) for name, array in weights.items()}
-    network.load_state_dict(state)
+    network.load_state_dict(state, assign=True)
     network.requires_grad_(requires_grad=False)
     return network.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
 
