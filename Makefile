@@ -3,7 +3,16 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
 WANTED := -c constraints.txt -e '.[dev]' -e ./research
 
-.PHONY: setup demo test explore golden docs bench clean
+BARE := .venv-bare
+LOWEST := .venv-lowest
+PART := tests/core tests/in_context tests/learners tests/test_extras.py
+UV = UV_FIND_LINKS="$$(python3 -m pip config get global.find-links 2>/dev/null)" $(PY) -m uv
+WITHOUT_EXTRAS = --quiet -c constraints.txt --python $(BARE)/bin/python
+LOW = --quiet --resolution lowest-direct --override $(LOWEST)/torch.txt \
+  --python $(LOWEST)/bin/python
+A_PART = OMP_NUM_THREADS=1 $(1)/bin/python -m pytest -q -p no:cacheprovider $(PART)
+
+.PHONY: setup demo test test-bare test-lowest explore golden mutants docs bench clean
 
 setup: $(STAMP)
 
@@ -27,6 +36,20 @@ test: setup
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q  # a worker a core, a thread a worker
 	folder=$$(mktemp -d) && $(VENV)/bin/spadework bench --quick --seeds 1 --out $$folder && rm -r $$folder
 
+test-bare: setup  # without any extra
+	$(UV) venv --quiet --clear $(BARE)
+	$(UV) pip install $(WITHOUT_EXTRAS) . pytest hypothesis pandas polars
+	$(call A_PART,$(BARE))
+
+# The lowest versions that pyproject.toml allows, but for torch: its old wheels bring
+# gigabytes of CUDA.
+test-lowest: setup
+	$(UV) venv --quiet --clear $(LOWEST)
+	$(UV) pip freeze --python $(PY) | grep ^torch= > $(LOWEST)/torch.txt
+	$(UV) pip install $(LOW) '.[export,sql,images]'
+	$(UV) pip install --quiet --python $(LOWEST)/bin/python pytest hypothesis pandas polars
+	$(call A_PART,$(LOWEST))
+
 # Property tests with fresh draws, ten times as many; a find becomes an @example.
 explore: setup
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q -m hypothesis \
@@ -43,4 +66,4 @@ bench: setup
 	$(PY) -m spadework_research.studies.speed
 
 clean:
-	rm -rf $(VENV) research/results-quick .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(BARE) $(LOWEST) research/results-quick .pytest_cache .ruff_cache .hypothesis build dist

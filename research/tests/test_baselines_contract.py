@@ -32,12 +32,10 @@ def negative_supervised(**parameters):
 
 
 def xgboost(**parameters):
-    pytest.importorskip("xgboost", reason="needs xgboost, a benchmark library")
     return negative_supervised(classifier="xgboost", **parameters)
 
 
 def catboost(**parameters):
-    pytest.importorskip("catboost", reason="needs catboost, a benchmark library")
     return Supervised(classifier="catboost", **{"random_state": 0, **parameters})
 
 

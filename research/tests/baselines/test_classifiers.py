@@ -1,7 +1,5 @@
 """Classifiers learn what labels say, and a library that is absent is named."""
 
-import sys
-
 import pytest
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
@@ -24,8 +22,6 @@ OFFLINE = [name for name in CLASSIFIERS if name != "tabpfn"]  # it needs weights
 
 @pytest.mark.parametrize("classifier", OFFLINE)
 def test_every_classifier_learns_what_labels_say(classifier):
-    if classifier in ("xgboost", "catboost"):
-        pytest.importorskip(classifier, reason=f"needs {classifier}")
     X, truth = twin_blobs(100, seed=0, side=1)
     fresh, fresh_truth = twin_blobs(100, seed=1, side=1)
     made = Supervised(classifier=classifier, label_map={1: 1, 0: 0}, random_state=0)
@@ -37,13 +33,3 @@ def test_an_unknown_classifier_lists_the_known_ones(table):
     known = ", ".join(CLASSIFIERS)
     with pytest.raises(InputError, match=f"'oracle'; known are {known}"):
         Supervised(classifier="oracle").fit(X, y)
-
-
-@pytest.mark.parametrize("library", ["xgboost", "catboost"])
-def test_a_library_that_is_not_installed_is_named_with_how_to_install_it(
-    table, monkeypatch, library
-):
-    monkeypatch.setitem(sys.modules, library, None)
-    X, y, _ = table
-    with pytest.raises(InputError, match=rf"needs {library}.*spadework\[bench\]"):
-        Supervised(classifier=library).fit(X, y)

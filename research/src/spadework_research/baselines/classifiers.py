@@ -1,7 +1,6 @@
 """Classifiers by name, with the settings that all data sets share."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from sklearn.ensemble import (
@@ -78,14 +77,16 @@ def svm(seed: int, n_rows: int) -> Any:
 
 def xgboost(seed: int, n_rows: int) -> Any:
     """XGBoost with its defaults."""
-    library = _import("xgboost")
-    return library.XGBClassifier(random_state=seed, n_jobs=1, verbosity=0)
+    from xgboost import XGBClassifier  # it takes a second to load
+
+    return XGBClassifier(random_state=seed, n_jobs=1, verbosity=0)
 
 
 def catboost(seed: int, n_rows: int) -> Any:
     """CatBoost with its defaults."""
-    library = _import("catboost")
-    return library.CatBoostClassifier(
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(
         random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False
     )
 
@@ -119,13 +120,3 @@ def make_classifier(name: str, seed: int, n_rows: int) -> Any:
             f"unknown classifier {name!r}; known are {', '.join(CLASSIFIERS)}"
         )
     return CLASSIFIERS[name](seed, n_rows)
-
-
-def _import(name: str) -> Any:
-    """Import a library that is not among our dependencies."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise InputError(
-            f"this baseline needs {name}; install it with pip install 'spadework[bench]'"
-        ) from error
