@@ -54,7 +54,7 @@ def test_both_learners_work_without_table_and_terminal_libraries():
         "from spadework import SPADE, NetworkLearner\n"
         "X = np.random.default_rng(0).random((60, 3))\n"
         "y = [1, 0] * 5 + [-1] * 50\n"
-        "for learner in ('forest', NetworkLearner(max_epochs=2)):\n"
+        "for learner in ('forest', NetworkLearner(max_epochs=2, n_networks=1)):\n"
         "    SPADE(learner=learner).fit(X, y).predict(X)\n"
         "print('fine')"
     )

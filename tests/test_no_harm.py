@@ -8,7 +8,7 @@ from mismatch import in_setting
 from spadework import SPADE, ForestLearner
 
 HARM = 0.005
-N_SEEDS = 4
+N_SEEDS = 2
 
 
 def anomalies_amid_noise(n_rows, seed):
