@@ -16,16 +16,9 @@ from spadework.arrays import Rows
 from spadework.errors import InputError
 from spadework.labels import NORMAL, UNLABELED
 from spadework.table_model import TableModel
-from spadework.tables.columns import (
-    CategoryColumn,
-    Column,
-    DateColumn,
-    NumberColumn,
-    TimeColumn,
-)
+from spadework.tables import columns as kinds
 from spadework.tables.dates import show_day, show_hour
 from spadework.tables.encoding import TableEncoder
-from spadework.tables.time_columns import HOUR, WEEKDAY
 from spadework.tables.words import WEEKDAYS
 
 CHANCE = 0.6
@@ -183,7 +176,7 @@ def leave_itself_out(encoder: TableEncoder, rows: Rows, n_rows: int) -> Rows:
     """
     rows = rows.copy()
     for at, column in enumerate(encoder.columns):
-        if isinstance(column, CategoryColumn) and column.tells_rarity:
+        if isinstance(column, kinds.CategoryColumn) and column.tells_rarity:
             last = np.flatnonzero(encoder.owners == at)[-1]
             counts = np.round(np.exp(rows[:, last].astype(np.float64)) * n_rows)
             rows[:, last] = np.log(np.maximum(counts - 1, 1) / n_rows)
@@ -221,13 +214,13 @@ def tell_apart(first: Rows, second: Rows) -> float:
     return max(0.5, float(roc_auc_score(which, belief[:, 1])))
 
 
-def _n_moving(column: Column, rows: Rows) -> int:
+def _n_moving(column: kinds.Column, rows: Rows) -> int:
     """Count the features of a column, from the first, that differ as time goes by.
 
     The day of a date always does; its weekday, where rows span less than a week; its
     hour, where they span less than a day.
     """
-    if not isinstance(column, DateColumn):
+    if not isinstance(column, kinds.DateColumn):
         return 0
     days = rows[:, 0][rows[:, 0] != np.float32(column.fill)]
     span = float(np.ptp(days)) if len(days) else 0.0
@@ -255,10 +248,10 @@ def _compare_columns(
 
 
 def _compare_column(
-    column: Column, first: Rows, second: Rows, level: float, n_left_out: int
+    column: kinds.Column, first: Rows, second: Rows, level: float, n_left_out: int
 ) -> ColumnDifference:
     """Compare the features of one column; of several, that which differs most."""
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, kinds.CategoryColumn):
         return _compare_category(column, first, second, level)
     kept = range(n_left_out, first.shape[1])
     if not kept:
@@ -272,31 +265,29 @@ def _compare_column(
 
 
 def _feature_words(
-    column: NumberColumn | DateColumn | TimeColumn, at: int, first: Rows, second: Rows
+    column: kinds.MeasuredColumn, at: int, first: Rows, second: Rows
 ) -> str:
     """Set the values of a feature, each (n_rows,), side by side."""
     if column.tells_missing and at == len(column.features) - 1:
         return f"missing: {first.mean():.1%} against {second.mean():.1%}"
-    if isinstance(column, DateColumn) and at == WEEKDAY:
+    if isinstance(column, kinds.DateColumn) and at == kinds.WEEKDAY:
         days = (rows.astype(int) for rows in (first, second))
         shares = np.stack([np.bincount(each, minlength=7) / len(each) for each in days])
         day = int(np.abs(shares[0] - shares[1]).argmax())
         return f"{WEEKDAYS[day]}: {shares[0, day]:.1%} against {shares[1, day]:.1%}"
-    if isinstance(column, DateColumn) and at == HOUR:
+    if isinstance(column, kinds.DateColumn) and at == kinds.HOUR:
         return _middle_hours(first, second)
     return _middle_words(column, first, second)
 
 
-def _middle_words(
-    column: NumberColumn | DateColumn | TimeColumn, first: Rows, second: Rows
-) -> str:
+def _middle_words(column: kinds.MeasuredColumn, first: Rows, second: Rows) -> str:
     """Set the middle of two sets of values, each (n_rows,), side by side."""
-    if isinstance(column, DateColumn):
+    if isinstance(column, kinds.DateColumn):
         days = [float(np.median(rows)) + column.origin for rows in (first, second)]
         with_time = column.tells_hour and len({day // 1 for day in days}) == 1
         shown = [show_day(day, with_time=with_time) for day in days]
         return "median " + " against ".join(shown)
-    if isinstance(column, TimeColumn):
+    if isinstance(column, kinds.TimeColumn):
         return _middle_hours(first, second)
     if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
         return f"true or 1: {first.mean():.1%} against {second.mean():.1%}"
@@ -314,7 +305,7 @@ def _middle_hours(first: Rows, second: Rows) -> str:
 
 
 def _compare_category(
-    column: CategoryColumn, first: Rows, second: Rows, level: float
+    column: kinds.CategoryColumn, first: Rows, second: Rows, level: float
 ) -> ColumnDifference:
     both = np.concatenate([first, second])
     kinds, place = np.unique(both, axis=0, return_inverse=True)
@@ -333,7 +324,7 @@ def _compare_category(
     return ColumnDifference(column.name, distance, p_value, p_value < level, words)
 
 
-def _kind_name(column: CategoryColumn, features: Rows) -> str:
+def _kind_name(column: kinds.CategoryColumn, features: Rows) -> str:
     """Name the value that features stand for, as far as they tell it."""
     common = np.flatnonzero(features[: column.n_common])
     if len(common):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from spadework.arrays import Flags
 from spadework.reference import Reference
-from spadework.tables.columns import CategoryColumn, Column
+from spadework.tables.columns import CategoryColumn, Column, find_missing
 from spadework.tables.encoding import TableEncoder
 from spadework.tables.values import Values
 from spadework.tables.words import in_rows
@@ -72,15 +72,13 @@ class ColumnWatch:
         ]
 
     def _says_nothing(self, column: Column, array: Values) -> bool:
-        return not (
-            self._is_known(column, array[:_FIRST_ROWS]).any()
-            or self._is_known(column, array[_FIRST_ROWS:]).any()
-        )
+        parts = array[:_FIRST_ROWS], array[_FIRST_ROWS:]
+        return not any(self._is_known(column, part).any() for part in parts)
 
     def _is_known(self, column: Column, array: Values) -> Flags:
         """Tell values that are there and, of categories, were in training; (n_rows,)."""
         if not isinstance(column, CategoryColumn):
-            return ~column.is_missing(array)
+            return ~find_missing(column, array)
         there = np.asarray(column.read(array).is_valid())
         new = there & (column.shares(array) == 0)
         if new.any():

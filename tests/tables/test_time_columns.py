@@ -8,7 +8,7 @@ import pytest
 
 from fitted_columns import column_of, fit_one
 from spadework.errors import InputError
-from spadework.tables.columns import CategoryColumn, DateColumn, TimeColumn
+from spadework.tables.columns import CategoryColumn, DateColumn, TimeColumn, find_missing
 from spadework.tables.encoding import fit_encoder
 from spadework.tables.values import to_text
 
@@ -34,7 +34,7 @@ def test_a_stated_time_is_missing_however_it_is_written():
         pa.array(["23:59", "?", "11:59 pm", "23:59:00"]),
         pa.array([dt.time(23, 59)]),
     ):
-        assert column.is_missing(same).all()
+        assert find_missing(column, same).all()
 
 
 @pytest.mark.parametrize("word", ["noon", "12:60", "13:00 PM", "2024-03-01"])
@@ -183,7 +183,7 @@ def test_a_date_of_another_order_is_refused_later():
     encoder.encode(pa.table({"x": ["01.01.1900", "12.03.2025"]}))
     (column,) = encoder.columns
     given = pa.array(["01.01.1900", "1.1.1900", "12.03.2025"])
-    assert column.is_missing(given).tolist() == [True, True, False]
+    assert find_missing(column, given).tolist() == [True, True, False]
     with pytest.raises(InputError, match=r"'03/14/2025' is no date such as 31.01.2025"):
         encoder.encode(pa.table({"x": ["03/14/2025"]}))
 

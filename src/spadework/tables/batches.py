@@ -63,10 +63,8 @@ def common_schema(schemas: list[pa.Schema]) -> pa.Schema:
                 f"the files do not have the same columns: {', '.join(absent[:8])} are "
                 f"not in all of them"
             )
-    unified = [
-        _common_type([s.field(name).type for s in schemas]) for name in first.names
-    ]
-    return pa.schema(list(zip(first.names, unified, strict=True)))
+    types = {name: [s.field(name).type for s in schemas] for name in first.names}
+    return pa.schema({name: _common_type(found) for name, found in types.items()})
 
 
 def text_in_some(schemas: Sequence[pa.Schema]) -> dict[str, pa.DataType]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 
@@ -14,23 +14,18 @@ _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def is_database(source: str) -> bool:
-    """Tell a database URL from a path."""
-    return source.startswith((_SQLITE, *_POSTGRES))
+def is_database(source: Any) -> TypeGuard[str]:
+    """Tell a database URL from any other source."""
+    return isinstance(source, str) and source.startswith((_SQLITE, *_POSTGRES))
 
 
 @contextmanager
 def open_query(
     url: str, query: str | None
 ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-    """Run a query and stream its rows.
+    """Run a query, a SELECT statement, and stream its rows.
 
-    Parameters
-    ----------
-    url : str
-        ``sqlite:///file.db`` or ``postgresql://user@host/name``.
-    query : str
-        A SELECT statement.
+    A URL is such as ``sqlite:///file.db`` or ``postgresql://user@host/name``.
     """
     if not query:
         raise DataError(

@@ -5,17 +5,9 @@ from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from spadework.tables.values import (
-    TEXT,
-    Values,
-    is_text,
-    once_each,
-    pc,
-    plain,
-    tidy,
-)
+from spadework.arrays import Flags, Floats
+from spadework.tables.values import TEXT, Values, is_text, once_each, pc, plain, tidy
 
 YEAR_FIRST, DAY_FIRST, MONTH_FIRST, MONTH_NAMED = "year", "day", "month", "name"
 """What comes first in a date in text; the last stands for dates that are clear in any
@@ -56,14 +48,13 @@ _HALF_DAY = r":[0-5]\d(\.\d+)? ?[AaPp]\.?[Mm]\.?$"
 _ZONE = r"[T ]\d.*(Z|[+-]\d\d(:?\d\d)?)$"
 _TIME = r"^([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$"
 _LENGTH = r"^-?\d+:[0-5]\d(:[0-5]\d(\.\d+)?)?$"
-_ONE_DIGIT_HOUR = r"^(\d):"
 _FIRST_DAY = "1970-01-01 "
 _DAY, _HOUR, _DAY_LETTERS = 86_400, 3_600, len("2024-03-01")
 
 
 def to_days(
     array: Values, missing: Sequence[str] = (), first: str = YEAR_FIRST
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return points in time as days since 1970, NaN where missing; (n_rows,)."""
     array = plain(array, missing)
     kind = array.type
@@ -82,7 +73,7 @@ def to_days(
     return np.where(np.isin(days, days_among(missing, first)), np.nan, days)
 
 
-def _in_days(stamps: pa.Array) -> NDArray[np.float64]:
+def _in_days(stamps: pa.Array) -> Floats:
     """Return points in time of any type as days since 1970, NaN where missing."""
     ticks = stamps.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
     ticks = ticks.cast(pa.float64(), safe=False)
@@ -110,12 +101,12 @@ def show_day(day: float, *, with_time: bool) -> str:
     return str(shown).replace("T", " ")
 
 
-def to_hours(array: Values, missing: Sequence[str] = ()) -> NDArray[np.float64]:
+def to_hours(array: Values, missing: Sequence[str] = ()) -> Floats:
     """Return times of day as hours since midnight, NaN where missing; (n_rows,)."""
     array = plain(array, missing)
     if is_text(array.type):
         text = _write_24_hours(tidy(array))
-        text = pc.replace_substring_regex(text, _ONE_DIGIT_HOUR, r"0\1:")
+        text = pc.replace_substring_regex(text, r"^(\d):", r"0\1:")
         days = to_days(_join("", pa.scalar(_FIRST_DAY, TEXT), text))
         ticks = np.round(days * (1e6 * _DAY))
     elif pa.types.is_time(array.type):
@@ -143,7 +134,7 @@ def show_hour(hour: float) -> str:
     return show_day(second / _DAY, with_time=True).removeprefix(_FIRST_DAY)
 
 
-def find_no_times(text: pa.Array) -> NDArray[np.bool_]:
+def find_no_times(text: pa.Array) -> Flags:
     """Tell text that is no time of day, (n_rows,); what is missing is none to tell of."""
     times = _write_24_hours(tidy(text))
     found = pc.fill_null(pc.match_substring_regex(times, _TIME), True)
@@ -155,7 +146,7 @@ def are_lengths(text: pa.Array) -> bool:
     return pc.all(pc.match_substring_regex(tidy(text), _LENGTH)).as_py()
 
 
-def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> NDArray[np.bool_]:
+def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> Flags:
     """Tell text that is no point in time, (n_rows,)."""
     text = _write_as_iso(text, first)
     wrong = ~pc.match_substring_regex(text, _DATE).to_numpy(zero_copy_only=False)
@@ -167,7 +158,7 @@ def find_no_dates(text: pa.Array, first: str = YEAR_FIRST) -> NDArray[np.bool_]:
     return wrong
 
 
-def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
+def _find_unreadable(text: pa.Array) -> Flags:
     """Tell what looks like a date and is none, such as February 30; (n_rows,)."""
     try:
         to_days(text)
@@ -175,9 +166,7 @@ def _find_unreadable(text: pa.Array) -> NDArray[np.bool_]:
         half = len(text) // 2
         if not half:
             return np.ones(1, dtype=bool)
-        return np.concatenate(
-            [_find_unreadable(text[:half]), _find_unreadable(text[half:])]
-        )
+        return np.append(_find_unreadable(text[:half]), _find_unreadable(text[half:]))
     return np.zeros(len(text), dtype=bool)
 
 
@@ -203,8 +192,7 @@ def _write_24_hours(text: pa.Array) -> pa.Array:
     first_half = pc.equal(pc.utf8_lower(half), "a")
     twelfth = pc.if_else(pc.equal(hour, "12"), 0, hour.cast(pa.int8()))
     hours = pc.add(twelfth, pc.if_else(first_half, 0, 12)).cast(TEXT)
-    hours = pc.utf8_lpad(hours, 2, "0")
-    return pc.coalesce(_join("", before, hours, rest), text)
+    return pc.coalesce(_join("", before, pc.utf8_lpad(hours, 2, "0"), rest), text)
 
 
 def _write_month_numbers(text: pa.Array) -> pa.Array:
@@ -212,12 +200,10 @@ def _write_month_numbers(text: pa.Array) -> pa.Array:
     names, numbers = pa.array(_MONTH_NAMES, TEXT), pa.array(_MONTH_NUMBERS, TEXT)
     for pattern in _NAMED:
         found = pc.extract_regex(text, pattern)
-        day, name, year, rest = (
-            pc.struct_field(found, part) for part in ("day", "month", "year", "rest")
-        )
+        parts = ("day", "month", "year", "rest")
+        day, name, year, rest = (pc.struct_field(found, part) for part in parts)
         month = numbers.take(pc.index_in(pc.utf8_lower(name), value_set=names))
-        date = _join("-", year, month, day)
-        text = pc.coalesce(_join("", date, rest), text)
+        text = pc.coalesce(_join("", _join("-", year, month, day), rest), text)
     return text
 
 

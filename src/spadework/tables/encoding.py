@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Positions
 from spadework.errors import InputError, list_some
 from spadework.tables.columns import Column, Features, NumberColumn
 from spadework.tables.numerals import COMMA
@@ -19,14 +19,7 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class TableEncoder:
-    """Columns by name, each with its encoding.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        In the order of their features.
-    ignored : tuple of Ignored
-    """
+    """Columns in the order of their features, and those that are left out."""
 
     columns: tuple[Column, ...]
     ignored: tuple[Ignored, ...]
@@ -63,7 +56,7 @@ class TableEncoder:
         return [column for column in self.columns if isinstance(column, NumberColumn)]
 
     @cached_property
-    def owners(self) -> NDArray[np.intp]:
+    def owners(self) -> Positions:
         """Position of the column that each feature comes from, (n_features,)."""
         widths = [len(column.features) for column in self.columns]
         return np.repeat(np.arange(len(self.columns)), widths)
@@ -108,15 +101,9 @@ def fit_encoder(
 ) -> TableEncoder:
     """Decide what every column is, and fit its encoding.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    leave_out : sequence of str
-        Columns not to learn from, such as the label and keys.
-    categories : sequence of str
-        Columns that are categories though they look like numbers.
-    missing : sequence of str
-        Further values that mean missing.
+    Columns to leave out are those not to learn from, such as the label and keys;
+    ``categories`` are such though they look like numbers; ``missing`` are further values
+    that mean missing.
 
     Raises
     ------
@@ -124,10 +111,8 @@ def fit_encoder(
         If columns have no value, or hold numbers or dates and other values.
     """
     fitted = [
-        fit_column(
-            name, table.column(name), as_category=name in categories, missing=missing
-        )
-        for name in table.column_names
+        fit_column(name, values, as_category=name in categories, missing=missing)
+        for name, values in zip(table.column_names, table.columns, strict=True)
         if name not in leave_out
     ]
     empty = [each for each in fitted if isinstance(each, Empty)]

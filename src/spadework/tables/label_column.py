@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Labels
 from spadework.errors import LabelError, suggest
 from spadework.labels import UNLABELED, normalize_labels
 from spadework.tables.values import is_text, simple, to_text
@@ -18,7 +18,7 @@ def read_label_column(
     mapping: Mapping[str | None, int] | None,
     *,
     stated: bool = False,
-) -> NDArray[np.int8]:
+) -> Labels:
     """Read labels as 1, 0 and -1, (n_rows,); a mapping is by the text of the values.
 
     ``stated`` as of `normalize_labels`.

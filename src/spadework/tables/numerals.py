@@ -7,8 +7,8 @@ from unicodedata import category
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats
 from spadework.errors import InputError
 from spadework.tables.values import (
     TEXT,
@@ -62,12 +62,8 @@ _SWISS_GROUPS = r"(\d)['\x{2019}](\d{3})"
 class Notation(NamedTuple):
     """How the numbers of a column are written in text.
 
-    Attributes
-    ----------
-    decimal : str
-        `POINT`, `COMMA` or `GROUPED`.
-    unit : str
-        What stands in front or behind, such as $, % or kg; empty if nothing does.
+    ``decimal`` is `POINT`, `COMMA` or `GROUPED`; ``unit`` stands in front or behind, such
+    as $, % or kg.
     """
 
     decimal: str = POINT
@@ -84,7 +80,7 @@ PLAIN = Notation()
 
 def to_numbers(
     array: Values, notation: Notation = PLAIN, missing: Sequence[str] = ()
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return values as float64, NaN where there is no number; (n_rows,).
 
     Lengths of time are numbers of seconds. Of what means ``missing``, only text is looked
@@ -102,9 +98,7 @@ def to_numbers(
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def blank_numbers(
-    values: NDArray[np.float64], notation: Notation, missing: Sequence[str]
-) -> NDArray[np.float64]:
+def blank_numbers(values: Floats, notation: Notation, missing: Sequence[str]) -> Floats:
     """Return numbers, (n_rows,), with NaN for those that mean missing."""
     if not missing:
         return values
@@ -116,15 +110,11 @@ def numbers_among(texts: Sequence[str], notation: Notation) -> list[float]:
     return _match_numbers(pa.array(texts, type=TEXT), notation).drop_null().to_pylist()
 
 
-def find_words(
-    array: Values, values: NDArray[np.float64], missing: Sequence[str] = ()
-) -> NDArray[np.bool_]:
+def find_words(array: Values, values: Floats, missing: Sequence[str] = ()) -> Flags:
     """Tell text that is not missing and was read as no number, (n_rows,)."""
     if not is_text(value_type(array.type)) or not np.isnan(values).any():
         return np.zeros(len(values), dtype=bool)
-    return np.isnan(values) & plain(array, missing).is_valid().to_numpy(
-        zero_copy_only=False
-    )
+    return np.isnan(values) & np.asarray(plain(array, missing).is_valid())
 
 
 def find_notation(name: str, known: Distinct, least_share: float) -> Notation | None:
@@ -136,17 +126,17 @@ def find_notation(name: str, known: Distinct, least_share: float) -> Notation | 
         return None  # losses stand among gains
     unit = _find_unit(known, least_share)
     bare = known._replace(values=_without_unit(texts, unit))
-    by_point = GROUPED if _surely_has_points(bare.values) else POINT
-    numbers = {
-        mark: to_numbers(bare.values, Notation(mark)) for mark in (by_point, COMMA)
-    }
+    # A point that surely parts decimals cannot part groups.
+    has_points = pc.any(pc.match_substring_regex(bare.values, _SURELY_POINT)).as_py()
+    by_point = GROUPED if has_points else POINT
+    marks = by_point, COMMA
+    numbers = {mark: to_numbers(bare.values, Notation(mark)) for mark in marks}
     are_numbers = {mark: np.isfinite(values) for mark, values in numbers.items()}
-    decimal = max(are_numbers, key=lambda each: known.share(are_numbers[each]))
+    decimal = max(marks, key=lambda each: known.share(are_numbers[each]))
     if by_point == POINT:
-        share_without = known.share(are_numbers[POINT])
-        _refuse_groups(name, bare, COMMA, share_without, least_share)
-        if _is_currency(unit):
-            _refuse_groups(name, bare, POINT, share_without, least_share)
+        for mark in (COMMA, POINT) if _is_currency(unit) else (COMMA,):
+            without = known.share(are_numbers[POINT])
+            _refuse_groups(name, bare, mark, without, least_share)
     if known.share(are_numbers[by_point] | are_numbers[COMMA]) < least_share:
         return None
     words = texts.filter(pa.array(np.isnan(numbers[decimal])))
@@ -228,11 +218,6 @@ def _without_unit(text: pa.Array, unit: str) -> pa.Array:
     return _without_brackets(pc.replace_substring_regex(text, rf"\s*{sign}$", ""))
 
 
-def _surely_has_points(text: pa.Array) -> bool:
-    """Tell whether a point parts decimals in some number, for it cannot part groups."""
-    return pc.any(pc.match_substring_regex(text, _SURELY_POINT)).as_py() or False
-
-
 def _refuse_groups(
     name: str, known: Distinct, mark: str, share_without: float, least_share: float
 ) -> None:
@@ -265,9 +250,7 @@ def _match_numbers(text: pa.Array, notation: Notation) -> pa.Array:
     numbers = pc.if_else(pc.match_substring_regex(text, _NUMBER[decimal]), text, None)
     if decimal == COMMA:
         numbers = pc.replace_substring_regex(numbers, _GROUP_MARKS, "")
-        numbers = pc.replace_substring(numbers, COMMA, POINT)
-    else:
-        numbers = pc.replace_substring(numbers, ",", "")
+    numbers = pc.replace_substring(numbers, ",", POINT if decimal == COMMA else "")
     return numbers.cast(pa.float64())
 
 

@@ -62,20 +62,18 @@ def read_table(
     """
     source = hold_input(source)
     known = dict(types or {})
-    afar = False
+    wanted: Any = {"query": query, "types": known, "columns": columns}
     while True:
         if isinstance(source, BytesIO):
             source.seek(0)
         try:
-            with open_table(
-                source, query=query, types=known, columns=columns, afar=afar
-            ) as (schema, batches):
+            with open_table(source, **wanted) as (schema, batches):
                 return pa.Table.from_batches(batches, schema)
         except MixedTypesError as error:
             if error.column in (types or {}):
                 raise
             known[error.column] = error.wider
-            afar = True  # others may change, too
+            wanted["afar"] = True  # others may change, too
 
 
 def hold_input(source: Any) -> Any:
@@ -124,9 +122,8 @@ def open_table(
 ) -> Iterator[Batches]:
     """Open a table as a stream of batches, never more than a few in memory.
 
-    Several files are opened one after the other. Types of text that are not known are
-    those of its first rows, or of many of them ``afar``. Other parameters as of
-    `read_table`.
+    Types of text that are not known are those of its first rows, or of many of them
+    ``afar``. Other parameters as of `read_table`.
 
     Raises
     ------
@@ -136,8 +133,8 @@ def open_table(
     """
     if isinstance(source, list | tuple) and len(source) == 1:
         (source,) = source
-    if isinstance(source, (str, os.PathLike)) and is_database(str(source)):
-        with open_query(str(source), query) as (schema, batches):
+    if is_database(source):
+        with open_query(source, query) as (schema, batches):
             refuse_duplicates(schema.names, "the answer to the query")
             yield Batches(schema, in_slices(batches))
         return
@@ -152,7 +149,10 @@ def open_table(
         with _open_part(parts[0], wanted) as found:
             yield found
         return
-    schemas = [_schema_of(part, wanted) for part in parts]
+    schemas = []
+    for part in parts:
+        with _open_part(part, wanted) as found:
+            schemas.append(found.schema)
     schema = common_schema(schemas)
     wanted = wanted._replace(types={**text_in_some(schemas), **wanted.types})
     with closing(_all_batches(parts, schema, wanted)) as batches:
@@ -172,7 +172,7 @@ def _parts_of(source: Any) -> list[Any]:
             return [Path(each) for each in found]
         return [Path(name)]
     if isinstance(source, Sequence):
-        alone = [each for each in source if each == STDIN or _is_url(each)]
+        alone = [each for each in source if each == STDIN or is_database(each)]
         if not source or (alone and len(source) > 1):
             raise DataError(
                 "expected files, standard input or a database; several sources must "
@@ -180,15 +180,6 @@ def _parts_of(source: Any) -> list[Any]:
             )
         return [part for each in source for part in _parts_of(each)]
     return [source]
-
-
-def _is_url(source: Any) -> bool:
-    return isinstance(source, str) and is_database(source)
-
-
-def _schema_of(part: Any, wanted: Wanted) -> pa.Schema:
-    with _open_part(part, wanted) as found:
-        return found.schema
 
 
 @contextmanager

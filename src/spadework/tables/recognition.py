@@ -6,36 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from spadework.tables.columns import (
-    CategoryColumn,
-    Column,
-    DateColumn,
-    NumberColumn,
-    TimeColumn,
-)
-from spadework.tables.dates import (
-    DAY_FIRST,
-    MONTH_FIRST,
-    MONTH_NAMED,
-    YEAR_FIRST,
-    are_lengths,
-    find_no_dates,
-    find_no_times,
-    is_date,
-    to_days,
-    to_hours,
-)
-from spadework.tables.numerals import (
-    PLAIN,
-    Notation,
-    blank_numbers,
-    find_notation,
-    find_unit_words,
-    find_words,
-    to_numbers,
-)
+from spadework.arrays import Flags
+from spadework.tables import columns, dates, numerals
+from spadework.tables.columns import Column
+from spadework.tables.dates import find_no_dates, find_no_times, is_date
 from spadework.tables.unusable import Empty, Mixed
 from spadework.tables.values import (
     Distinct,
@@ -75,16 +50,13 @@ _DAY_IN_FRONT = (
 )
 """Dates with the day, or the month, in front, and years of four digits or two."""
 
-_YEAR_FIRST_PLEASE = (
-    "write them with the year first, as in 2025-03-31, or make it a category"
-)
+_YEAR_FIRST = "write them with the year first, as in 2025-03-31, or make it a category"
 
 _LONG_TEXT, _FREE_TEXT_WORDS = 40, 5
 _ID_NAME = re.compile(
     r"(?i:(^|[_\s.-])(id|uuid|guid|key|index|nr|no|phone|imei|iban|serial)$"
     r"|(number|nummer)$|^unnamed|^__index_level_\d+__$)|[a-z](Id|ID|No|Nr)$"
 )
-
 
 ONE_VALUE = "it has one value only"
 
@@ -140,37 +112,34 @@ def _blank(column: Values, missing: Sequence[str]) -> pa.Array:
     if is_text(array.type):
         return array
     if pa.types.is_time(array.type):
-        lost = np.isnan(to_hours(array, missing))
+        known = dates.to_hours(array, missing)
     elif is_date(array.type):
-        lost = np.isnan(to_days(array, missing))
+        known = dates.to_days(array, missing)
     else:
-        values = to_numbers(array, missing=missing)
-        lost = ~np.isfinite(blank_numbers(values, PLAIN, missing))
+        known = numerals.to_numbers(array, missing=missing)
+        known = numerals.blank_numbers(known, numerals.PLAIN, missing)
+    lost = ~np.isfinite(known)
     return pc.if_else(pa.array(lost), None, array) if lost.any() else array
 
 
 def _is_plain(kind: pa.DataType) -> bool:
     """Tell single values that can be encoded."""
-    return (
-        pa.types.is_boolean(kind)
-        or pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or is_date(kind)
-        or pa.types.is_time(kind)
-        or pa.types.is_duration(kind)
-        or is_text(kind)
-    )
+    is_moment = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    is_number = is_number or pa.types.is_decimal(kind) or pa.types.is_boolean(kind)
+    return is_moment or is_number or is_text(kind)
 
 
-def _is_id(name: str, array: pa.Array, n_distinct: int, notation: Notation) -> bool:
+def _is_id(
+    name: str, array: pa.Array, n_distinct: int, notation: numerals.Notation
+) -> bool:
     """Tell whole numbers that count the rows, or whose name says what they are."""
     if n_distinct < len(array) or len(array) < FEW_ROWS:
         return False
-    exact = pa.types.is_integer(array.type)
-    values = (
-        array.to_numpy(zero_copy_only=False) if exact else to_numbers(array, notation)
-    )
+    if pa.types.is_integer(array.type):
+        values = array.to_numpy(zero_copy_only=False)
+    else:
+        values = numerals.to_numbers(array, notation)
     if not (values == np.floor(values)).all():
         return False
     return bool(_ID_NAME.search(name)) or not name or bool((np.diff(values) == 1).all())
@@ -181,24 +150,23 @@ def _fit_number(
     array: pa.Array,
     n_distinct: int,
     missing: tuple[str, ...],
-    notation: Notation = PLAIN,
+    notation: numerals.Notation = numerals.PLAIN,
 ) -> Column | Ignored | Empty | Mixed:
     if _is_id(name, array, n_distinct, notation):
         return Ignored(name, "every row has a number of its own, like an id")
-    values = to_numbers(array, notation)
-    words = find_words(array, values)
+    values = numerals.to_numbers(array, notation)
+    words = numerals.find_words(array, values)
     if words.any():
         return _mixed(name, "number", array, words)
-    values = blank_numbers(values, notation, missing)
+    values = numerals.blank_numbers(values, notation, missing)
     known = values[np.isfinite(values)]
     if not len(known):
         return _empty(name)
     low, high = known.min(), known.max()
-    offset = float(low) if abs(low) > 1e4 * (high - low) else 0.0
     is_truth = bool(((known == 0) | (known == 1)).all())
-    return NumberColumn(
+    return columns.NumberColumn(
         name,
-        offset=offset,
+        offset=float(low) if abs(low) > 1e4 * (high - low) else 0.0,
         fill=float(np.median(known)),
         tells_missing=len(known) < len(values),
         as_text=is_text(array.type) or is_truth or bool(missing),
@@ -209,14 +177,14 @@ def _fit_number(
 
 
 def _fit_date(
-    name: str, array: pa.Array, missing: tuple[str, ...], first: str = YEAR_FIRST
-) -> DateColumn | Ignored | Empty:
-    days = to_days(array, missing, first)
+    name: str, array: pa.Array, missing: tuple[str, ...], first: str = dates.YEAR_FIRST
+) -> columns.DateColumn | Ignored | Empty:
+    days = dates.to_days(array, missing, first)
     known = days[~np.isnan(days)]
     if not len(known):
         return _empty(name)
     origin = float(np.floor(known.min()))
-    return DateColumn(
+    return columns.DateColumn(
         name,
         origin=origin,
         fill=float(np.median(known) - origin),
@@ -229,19 +197,20 @@ def _fit_date(
 
 def _fit_time(
     name: str, array: pa.Array, missing: tuple[str, ...]
-) -> TimeColumn | Ignored | Empty:
-    hours = to_hours(array, missing)
+) -> columns.TimeColumn | Ignored | Empty:
+    hours = dates.to_hours(array, missing)
     known = hours[~np.isnan(hours)]
     if not len(known):
         return _empty(name)
     fill, tells_missing = float(np.median(known)), len(known) < len(hours)
-    return TimeColumn(name, fill, tells_missing, missing)
+    return columns.TimeColumn(name, fill, tells_missing, missing)
 
 
-def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> CategoryColumn:
-    counted = pc.value_counts(to_text(array, missing))
-    values, counts = counted.field("values").to_pylist(), counted.field("counts")
-    counts = np.asarray(counts, dtype=np.int64)
+def _fit_category(
+    name: str, array: pa.Array, missing: tuple[str, ...]
+) -> columns.CategoryColumn:
+    counted = Distinct.of(to_text(array, missing))
+    values, counts = counted.values.to_pylist(), counted.counts
     order = sorted(range(len(values)), key=lambda i: (-counts[i], values[i] or ""))
     order = order[:MAX_VALUES]
     shares = counts[order] / counts.sum()
@@ -251,7 +220,7 @@ def _fit_category(name: str, array: pa.Array, missing: tuple[str, ...]) -> Categ
     # New to the model is as rare as what was there once: of many values, most rows are.
     log_shares = np.log(np.append(shares, 1 / len(array))).astype(np.float32)
     texts = tuple(values[i] for i in order)
-    return CategoryColumn(name, texts, log_shares, n_common, missing)
+    return columns.CategoryColumn(name, texts, log_shares, n_common, missing)
 
 
 def _fit_text(
@@ -263,21 +232,20 @@ def _fit_text(
     n_distinct = len(texts)
     like_codes = n_distinct <= min(MAX_COMMON, ID_SHARE * n_known)
     share = CODE_SHARE if like_codes else NUMBER_SHARE
-    notation = find_notation(name, known, share)
+    notation = numerals.find_notation(name, known, share)
     if notation is not None:
         return _fit_number(name, array, n_distinct, missing, notation)
-    no_dates = find_no_dates(texts)
-    if not no_dates.any():
+    if not find_no_dates(texts).any():
         return _fit_date(name, array, missing)
-    no_dates = find_no_dates(texts, MONTH_NAMED)
+    no_dates = find_no_dates(texts, dates.MONTH_NAMED)
     if not no_dates.any():
-        return _fit_date(name, array, missing, MONTH_NAMED)
+        return _fit_date(name, array, missing, dates.MONTH_NAMED)
     if known.share(~no_dates) >= share:
         return _mixed_text(name, "date", array, texts, no_dates)
     no_times = find_no_times(texts)
     if not no_times.any():
         return _fit_time(name, array, missing)
-    if are_lengths(texts):
+    if dates.are_lengths(texts):
         why = "it is like lengths of time; write them as numbers, such as seconds"
         return Ignored(name, why)
     if known.share(~no_times) >= share:
@@ -285,60 +253,55 @@ def _fit_text(
     if known.mean(pc.match_substring_regex(texts, _DAY_IN_FRONT)) >= share:
         return _fit_year_last(name, array, known, share, missing)
     if n_distinct > ID_SHARE * n_known and n_known >= FEW_ROWS:
-        n_words = known.mean(pc.count_substring(texts, " ")) + 1
-        if n_words > _FREE_TEXT_WORDS or known.mean(pc.utf8_length(texts)) > _LONG_TEXT:
-            return Ignored(name, "it is free text")
-        units = find_unit_words(known)
-        if len(units) > 1:
-            return Ignored(
-                name,
-                f"its numbers have several units, such as {units[0]} and {units[1]}; put "
-                f"numbers and units into columns of their own",
-            )
-        return Ignored(name, "nearly every row has a text of its own, like an id")
+        return Ignored(name, _why_distinct(known))
     return _fit_category(name, array, missing)
 
 
-def _fit_year_last(
-    name: str,
-    array: pa.Array,
-    known: Distinct,
-    least_share: float,
-    missing: tuple[str, ...],
-) -> DateColumn | Ignored | Empty | Mixed:
-    """Dates begin with what the thirteenth and later days of a month allow, if any."""
+def _why_distinct(known: Distinct) -> str:
+    """Say what makes nearly all texts differ."""
     texts = known.values
-    by_day, by_month = (~find_no_dates(texts, f) for f in (DAY_FIRST, MONTH_FIRST))
-    first, dates, others = DAY_FIRST, by_day, by_month
-    if known.share(by_month) > known.share(by_day):
-        first, dates, others = MONTH_FIRST, by_month, by_day
-    if known.share(dates) < least_share:
-        return Ignored(name, f"it is like dates; {_YEAR_FIRST_PLEASE}")
-    if (others & ~dates).any():
-        return Ignored(
-            name,
-            f"the day comes first in some of its dates, the month in others; "
-            f"{_YEAR_FIRST_PLEASE}",
+    n_words = known.mean(pc.count_substring(texts, " ")) + 1
+    if n_words > _FREE_TEXT_WORDS or known.mean(pc.utf8_length(texts)) > _LONG_TEXT:
+        return "it is free text"
+    units = numerals.find_unit_words(known)
+    if len(units) > 1:
+        return (
+            f"its numbers have several units, such as {units[0]} and {units[1]}; put "
+            f"numbers and units into columns of their own"
         )
-    if others.sum() == dates.sum():
-        return Ignored(
-            name,
-            f"the day or the month may come first in its dates; {_YEAR_FIRST_PLEASE}",
-        )
-    if not dates.all():
-        return _mixed_text(name, "date", array, texts, ~dates)
+    return "nearly every row has a text of its own, like an id"
+
+
+def _fit_year_last(
+    name: str, array: pa.Array, known: Distinct, share: float, missing: tuple[str, ...]
+) -> columns.DateColumn | Ignored | Empty | Mixed:
+    """Dates begin with what the thirteenth and later days of a month allow, if any."""
+    orders = dates.DAY_FIRST, dates.MONTH_FIRST
+    found = {first: ~find_no_dates(known.values, first) for first in orders}
+    first, other = sorted(orders, key=lambda each: -known.share(found[each]))
+    why = ""
+    if known.share(found[first]) < share:
+        why = "it is like dates"
+    elif (found[other] & ~found[first]).any():
+        why = "the day comes first in some of its dates, the month in others"
+    elif found[other].sum() == found[first].sum():
+        why = "the day or the month may come first in its dates"
+    if why:
+        return Ignored(name, f"{why}; {_YEAR_FIRST}")
+    if not found[first].all():
+        return _mixed_text(name, "date", array, known.values, ~found[first])
     return _fit_date(name, array, missing, first)
 
 
 def _mixed_text(
-    name: str, kind: str, array: pa.Array, texts: pa.Array, no_such: NDArray[np.bool_]
+    name: str, kind: str, array: pa.Array, texts: pa.Array, no_such: Flags
 ) -> Mixed:
     """Say which values are not of a kind, told of each distinct text."""
     wrong = pc.is_in(array, value_set=texts.filter(pa.array(no_such)))
     return _mixed(name, kind, array, np.asarray(wrong))
 
 
-def _mixed(name: str, kind: str, text: pa.Array, wrong: NDArray[np.bool_]) -> Mixed:
+def _mixed(name: str, kind: str, text: pa.Array, wrong: Flags) -> Mixed:
     """Say which values of a column are not of its kind."""
     others = tuple(pc.unique(text.filter(pa.array(wrong))).to_pylist())
     return Mixed(name, kind, int(wrong.sum()), int(wrong.argmax()), others)

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -11,12 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from spadework.errors import DataError
-from spadework.tables.batches import (
-    Batches,
-    Wanted,
-    as_data_error,
-    refuse_duplicates,
-)
+from spadework.tables.batches import Batches, Wanted, as_data_error, refuse_duplicates
 from spadework.tables.text_start import Header, Peeked, not_utf8
 from spadework.tables.values import MISSING_WORDS, pc
 
@@ -128,8 +124,7 @@ def _refuse_stray_quotes(reopen: Callable[[], Any], name: str, delimiter: str) -
     with reopen() as stream, TextIOWrapper(stream, "utf-8-sig", newline="") as text:
         reader = csv.reader(text, delimiter=delimiter, strict=True)
         try:
-            for _ in reader:
-                pass
+            deque(reader, maxlen=0)
         except csv.Error as error:
             raise _stray_quote(name, f" (line {reader.line_num:,})") from error
 
@@ -178,14 +173,7 @@ def _value_error(
         f"{name}, column {column}: expected {_KINDS.get(kind, kind)}; got "
         f"{value[:60]!r}. {advice}"
     )
-    wider = _wider_type(kind, wanted.types.get(column))
-    return (
-        DataError(message) if wider is None else MixedTypesError(message, column, wider)
-    )
-
-
-def _wider_type(failed: str, known: pa.DataType | None) -> pa.DataType | None:
-    """Return the next wider type to try, None where there is none."""
-    if known is not None and known == pa.string():
-        return None
-    return pa.float64() if failed in ("null", "int64") else pa.string()
+    if wanted.types.get(column) == pa.string():  # nothing is wider
+        return DataError(message)
+    wider = pa.float64() if kind in ("null", "int64") else pa.string()
+    return MixedTypesError(message, column, wider)

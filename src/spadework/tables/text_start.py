@@ -2,9 +2,10 @@
 
 import csv
 import re
+from collections import deque
 from contextlib import suppress
 from io import StringIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -26,9 +27,7 @@ class Header(NamedTuple):
     delimiter: str
 
     @classmethod
-    def read(
-        cls, start: bytes, name: str, kind: str | None, stated: str | None
-    ) -> "Header":
+    def read(cls, start: bytes, name: str, kind: str | None, stated: str | None) -> Self:
         """Read the first line that is not empty; a delimiter may be stated."""
         if not start.strip():
             raise DataError(f"{name} is empty: expected a first line with column names")
@@ -112,8 +111,7 @@ class Peeked:
         """Let a reader run out of text; threads of its own must not outlive ours."""
         self._ended = True
         with suppress(pa.ArrowException, OSError, ValueError):
-            for _ in reader:
-                pass
+            deque(reader, maxlen=0)
 
     def has_lines_in_quotes(self, n_rows: int) -> bool:
         """Tell whether a quoted value may hold what were lines of their own."""

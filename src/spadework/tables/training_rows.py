@@ -21,18 +21,15 @@ class TrainingRows(NamedTuple):
 def read_training_rows(
     source: Any, query: str | None, types: Types, unlabeled: Any, label: str
 ) -> TrainingRows:
-    """Read a table and, if there are, further rows that count as unlabeled.
+    """Read a table and, if there are, further rows, whose labels do not count.
 
-    Parameters
-    ----------
-    source, query, types
-        As of `read_table`.
-    unlabeled : source, optional
-        Rows whose labels do not count.
-    label : str
-        Column of the labels.
+    Source, query and types are those of `read_table`.
     """
-    _refuse_database(unlabeled)
+    if is_database(unlabeled):
+        raise InputError(
+            "unlabeled rows come from files or frames. Those of a database join the "
+            "query of the labeled rows, after UNION ALL and with NULL as their label"
+        )
     source, unlabeled = map(hold_input, (source, unlabeled))
     table, n_empty = _without_empty_end(read_table(source, query=query, types=types))
     if not table.num_rows:
@@ -53,15 +50,6 @@ def _without_empty_end(table: pa.Table) -> TrainingRows:
     return TrainingRows(table[: table.num_rows - n_empty], n_empty)
 
 
-def _refuse_database(unlabeled: Any) -> None:
-    """Refuse unlabeled rows from a database: a fit has one query."""
-    if isinstance(unlabeled, str) and is_database(unlabeled):
-        raise InputError(
-            "unlabeled rows come from files or frames. Those of a database join the "
-            "query of the labeled rows, after UNION ALL and with NULL as their label"
-        )
-
-
 def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
     """Put rows without labels behind those of a table."""
     names = [name for name in table.column_names if name != label]
@@ -75,14 +63,10 @@ def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
     try:
         return pa.concat_tables([table, rows], promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return _with_one_schema([table, rows])
-
-
-def _with_one_schema(tables: list[pa.Table]) -> pa.Table:
-    """Put tables together whose columns differ in type; what differs becomes text."""
-    schema = common_schema([table.schema for table in tables])
+        schema = common_schema([table.schema, rows.schema])  # what differs becomes text
     try:
-        return pa.concat_tables([table.cast(schema, safe=False) for table in tables])
+        parts = [part.cast(schema, safe=False) for part in (table, rows)]
+        return pa.concat_tables(parts)
     except pa.ArrowException as error:
         raise DataError(
             f"the unlabeled rows have columns of other types than the table: "

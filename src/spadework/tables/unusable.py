@@ -19,18 +19,10 @@ class Empty(NamedTuple):
 
 
 class Mixed(NamedTuple):
-    """A column of numbers, dates or times of day in which some values are none.
+    """A column of a ``kind``, number, date or time of day, in which some values are none.
 
-    Attributes
-    ----------
-    name : str
-    kind : "number", "date" or "time of day"
-    n_others : int
-        Values that are none.
-    row : int
-        The first row with such a value, counted from 0.
-    others : tuple of str
-        Those values, each once, in the order of the rows.
+    The first of these, ``n_others``, is in a row counted from 0; ``others`` holds each
+    once, in the order of the rows.
     """
 
     name: str
@@ -47,19 +39,9 @@ class Mixed(NamedTuple):
 
 
 class ColumnsError(InputError):
-    """Columns are empty or hold values of two kinds; all of them are named.
+    """Columns of a table are empty or hold values of two kinds; all of them are named."""
 
-    Parameters
-    ----------
-    empty : sequence of Empty
-    mixed : sequence of Mixed
-    n_rows : int
-        Rows of the table.
-    """
-
-    def __init__(
-        self, empty: Sequence[Empty], mixed: Sequence[Mixed], n_rows: int
-    ) -> None:
+    def __init__(self, empty: list[Empty], mixed: list[Mixed], n_rows: int) -> None:
         self.empty, self.mixed, self.n_rows = empty, mixed, n_rows
         super().__init__(self.explain(in_python))
 
@@ -79,9 +61,8 @@ def in_python(parameter: str, values: Sequence[str]) -> str:
 
 
 def _explain_empty(names: list[str], n_rows: int, option: Option) -> str:
-    these = (
-        f"column {names[0]} has" if len(names) == 1 else f"{len(names):,} columns have"
-    )
+    one = len(names) == 1
+    these = f"column {names[0]} has" if one else f"{len(names):,} columns have"
     return (
         f"{these} no value in any of the {n_rows:,} rows; expected one at least. "
         f"Correct the table, or give {_spell_some(option, 'ignore', names)} to leave out "

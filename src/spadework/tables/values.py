@@ -13,6 +13,8 @@ import pyarrow.compute
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats
+
 pc: Any = pyarrow.compute  # its functions are made when it is imported
 
 Values = Any
@@ -29,8 +31,7 @@ _EXACT = 2.0**53
 
 def to_text(array: Values, missing: Sequence[str] = ()) -> pa.Array:
     """Return values as text: 1.0 as "1" and True as "true", of whatever type they are."""
-    text = _spell(plain(array, missing))
-    return _blank_text(text, missing) if missing else text
+    return _blank_text(_spell(plain(array, missing)), missing)
 
 
 def plain(array: Values, missing: Sequence[str] = ()) -> pa.Array:
@@ -40,8 +41,7 @@ def plain(array: Values, missing: Sequence[str] = ()) -> pa.Array:
     if is_text(kind):
         bare = pc.utf8_trim_whitespace(array)
         known = pc.is_in(bare, value_set=pa.array(MISSING_WORDS, type=TEXT))
-        array = pc.if_else(known, None, array)
-        return _blank_text(array, missing) if missing else array
+        return _blank_text(pc.if_else(known, None, array), missing)
     if pa.types.is_float16(kind):
         array = array.cast(pa.float32())
     elif pa.types.is_decimal(kind):
@@ -59,11 +59,11 @@ class Distinct(NamedTuple):
 
     @classmethod
     def of(cls, known: pa.Array) -> "Distinct":
-        """Count values, none of which is missing."""
+        """Count values."""
         counted = pc.value_counts(known)
         return cls(counted.field("values"), np.asarray(counted.field("counts")))
 
-    def share(self, found: NDArray[np.bool_]) -> float:
+    def share(self, found: Flags) -> float:
         """Share of the rows whose values were found, (n_values,)."""
         return float(self.counts[found].sum() / self.counts.sum())
 
@@ -72,9 +72,7 @@ class Distinct(NamedTuple):
         return float(np.average(np.asarray(measured), weights=self.counts))
 
 
-def once_each(
-    text: pa.Array, measure: Callable[[pa.Array], NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def once_each(text: pa.Array, measure: Callable[[pa.Array], Floats]) -> Floats:
     """Measure every distinct text once, and return that by row; NaN where missing.
 
     Text of a column repeats itself as a rule, and patterns take long.
@@ -84,7 +82,7 @@ def once_each(
     return measured[np.asarray(pc.fill_null(encoded.indices, len(measured) - 1))]
 
 
-def find_filled(table: pa.Table | pa.RecordBatch) -> NDArray[np.bool_]:
+def find_filled(table: pa.Table | pa.RecordBatch) -> Flags:
     """Tell rows that hold any value at all, (n_rows,); spreadsheets write others, too."""
     valid = [np.asarray(plain(column).is_valid()) for column in table.columns]
     return np.any(valid, axis=0)
@@ -127,15 +125,14 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 def is_text(kind: pa.DataType) -> bool:
     """Tell the Arrow types of text."""
-    return (
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-    )
+    is_usual = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return is_usual or pa.types.is_string_view(kind)
 
 
 def _blank_text(text: pa.Array, missing: Sequence[str]) -> pa.Array:
     """Return text with null where it means missing, spaces around it or not."""
+    if not missing:
+        return text
     bare, stated = map(_bare, (text, pa.array(missing, type=TEXT)))
     return pc.if_else(pc.is_in(bare, value_set=stated), None, text)
 

@@ -3,19 +3,11 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spadework.tables.columns import (
-    MISSING,
-    CategoryColumn,
-    Column,
-    DateColumn,
-    Features,
-    NumberColumn,
-    TimeColumn,
-)
+from spadework.arrays import Singles
+from spadework.tables import columns
+from spadework.tables.columns import HOUR, WEEKDAY, Column, Features, find_missing
 from spadework.tables.recognition import MAX_VALUES
-from spadework.tables.time_columns import HOUR, WEEKDAY
 from spadework.tables.values import Values
 
 ODD_SHARE = 0.03
@@ -27,17 +19,11 @@ WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def put_into_words(column: Column, array: Values, usual: Features) -> list[str]:
-    """Say what each value is, and how many ordinary rows are like it.
+    """Say what each value is, (n_rows,), and how many ordinary rows are like it.
 
-    Parameters
-    ----------
-    column : Column
-    array : Arrow array of shape (n_rows,)
-        Values as they came.
-    usual : ndarray of shape (n_ordinary, n_features)
-        The column's features in ordinary rows.
+    ``usual`` are the column's features in these, (n_ordinary, n_features).
     """
-    if isinstance(column, CategoryColumn):
+    if isinstance(column, columns.CategoryColumn):
         said = _category_words(column, array, usual)
     else:
         said = _point_words(column, array, usual)
@@ -66,7 +52,7 @@ def in_rows(share: float, which: str = "ordinary") -> str:
 
 
 def _category_words(
-    column: CategoryColumn, array: Values, usual: Features
+    column: columns.CategoryColumn, array: Values, usual: Features
 ) -> Iterator[str]:
     """Say how common each value is: among ordinary rows, or in training if it is rare.
 
@@ -86,33 +72,31 @@ def _category_words(
 
 
 def _point_words(
-    column: NumberColumn | DateColumn | TimeColumn, array: Values, usual: Features
+    column: columns.MeasuredColumn, array: Values, usual: Features
 ) -> Iterator[str]:
     """Set numbers, dates and times of day against ordinary rows that have one."""
     lost = usual[:, -1] > 0 if column.tells_missing else np.zeros(len(usual), dtype=bool)
     others = usual[~lost]
     ordered = np.sort(others[:, 0])
     for row, text, missing in zip(
-        column.encode(array), column.show(array), column.is_missing(array), strict=True
+        column.encode(array), column.show(array), find_missing(column, array), strict=True
     ):
         if missing:
-            counts = "" if text == MISSING else "which counts as missing, "
+            counts = "" if text == columns.MISSING else "which counts as missing, "
             yield f"{counts}as in {in_rows(float(lost.mean()))}"
         elif not len(others):
             yield "and missing in all ordinary rows"
-        elif isinstance(column, DateColumn):
+        elif isinstance(column, columns.DateColumn):
             odd = _odd_moment(column, row, others)
             yield odd or _compared(ordered, row[0], "later", "earlier")
-        elif isinstance(column, TimeColumn):
+        elif isinstance(column, columns.TimeColumn):
             odd = _odd_hour(row[0], others[:, 0])
             yield odd or _compared(ordered, row[0], "later", "earlier")
         else:
             yield _compared(ordered, row[0], "higher", "lower")
 
 
-def _compared(
-    ordered: NDArray[np.float32], value: np.float32, more: str, less: str
-) -> str:
+def _compared(ordered: Singles, value: np.float32, more: str, less: str) -> str:
     """Say how many of some ordered values lie below or above one, or share it."""
     start, stop = (int(np.searchsorted(ordered, value, side)) for side in _SIDES)
     below, shared = start / len(ordered), (stop - start) / len(ordered)
@@ -126,19 +110,15 @@ def _compared(
     return f"{less} than in {in_rows(above)}"
 
 
-def _is_one_of_two(ordered: NDArray[np.float32], value: np.float32) -> bool:
+def _is_one_of_two(ordered: Singles, value: np.float32) -> bool:
     """Tell a value that is a kind and no quantity: one of two, or of 0 and 1."""
     low, high = ordered[0], ordered[-1]
-    n_low, n_below_high = (
-        np.searchsorted(ordered, low, "right"),
-        np.searchsorted(ordered, high),
-    )
-    if n_low < n_below_high:
+    if np.searchsorted(ordered, low, "right") < np.searchsorted(ordered, high):
         return False
     return value in (low, high) or {low, high, value} <= {0, 1}
 
 
-def _odd_moment(column: DateColumn, row: NDArray[np.float32], others: Features) -> str:
+def _odd_moment(column: columns.DateColumn, row: Singles, others: Features) -> str:
     """Say that a time of day or a weekday is odd, if it is."""
     odd = _odd_hour(row[HOUR], others[:, HOUR]) if column.tells_hour else ""
     same = float((others[:, WEEKDAY] == row[WEEKDAY]).mean())
@@ -147,7 +127,7 @@ def _odd_moment(column: DateColumn, row: NDArray[np.float32], others: Features) 
     return f"a {WEEKDAYS[int(row[WEEKDAY])]}, as in {in_rows(same)}"
 
 
-def _odd_hour(hour: np.float32, others: NDArray[np.float32]) -> str:
+def _odd_hour(hour: np.float32, others: Singles) -> str:
     """Say that a time of day is odd, if it is."""
     apart = np.abs(others - hour)
     near = float((np.minimum(apart, 24 - apart) <= 1).mean())
