@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mismatch import in_setting
 from spadework import SPADE, ForestLearner
 from spadework.core.trust import AGREED, PSEUDO, READINGS
-from spadework.core.weighing import AGREED_SHARE, SURE_ALONE, share_of_agreed
+from spadework.core.weighing import AGREED_SHARE
 from spadework.learners.agreeing import (
     ANOMALOUS_SHARE,
     NORMAL_SHARE,
@@ -68,20 +68,6 @@ def test_readings_count_as_far_as_they_are_believed():
     weights = {"as_suspect": 0.8, "one_class": 0.2}
     targets = agree(grown, {}, weights, task)
     assert targets[[0, -1]].tolist() == [0, 1]
-
-
-@given(st.integers(2, 5_000), st.floats(0, 1))
-def test_the_surer_suspects_are_the_less_agreement_adds(n_normals, shift):
-    labels = labels_of(n_normals, 5_000)
-    share = share_of_agreed(shift, labels)
-    assert 0 < share <= share_of_agreed(min(shift, 0.5), labels) == AGREED_SHARE
-    assert share <= share_of_agreed(shift, labels_of(n_normals - 1, 5_000))
-
-
-def test_agreement_counts_by_half_where_suspects_are_as_sure_as_eight_standard_errors():
-    error = np.sqrt((1 / 500 + 1 / 1_000) / 12)
-    share = share_of_agreed(0.5 + SURE_ALONE * error, labels_of(500, 1_000))
-    assert share == pytest.approx(AGREED_SHARE / 2)
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60))

@@ -6,8 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit
 
+from grown_forests import grown, rows, walked
+from spadework.core.scaling import MinMaxScaler
 from spadework.core.trees import FlatForest
 from spadework.errors import InputError
+from spadework.learners import blend
 from spadework.learners.blend import (
     BlendedModel,
     ReadingModel,
@@ -120,3 +123,18 @@ def test_scores_that_differ_by_rounding_alone_rank_the_same():
     reference = np.repeat([0.1, 0.5, 0.9], 50) + np.tile([0.0, 1e-16, 2e-16], 50)
     ranks = reading(reference).rank(0.5 + np.array([0.0, 1.2e-16, 2.3e-16]))
     np.testing.assert_allclose(ranks, ranks[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("masked", [[], [0, 2], [0, 1, 2]])
+def test_a_blend_scores_the_same_whichever_forests_are_masked(masked, monkeypatch):
+    forests = [grown(seed, 5, depth=4) for seed in range(3)]
+    scaler = MinMaxScaler(np.zeros(4), np.ones(4))
+    line = np.array([0.0, 1.0])
+    readings = [
+        ReadingModel(weight, forest, line, line)
+        for weight, forest in zip((0.5, 0.3, 0.2), forests, strict=True)
+    ]
+    monkeypatch.setattr(blend, "choose_masked", lambda all_: [all_[i] for i in masked])
+    scores = BlendedModel(tuple(readings), scaler).score(X := rows(1, 50, 4))
+    expected = np.average(walked(forests, X), axis=0, weights=(0.5, 0.3, 0.2))
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
