@@ -1,5 +1,7 @@
 """Networks from different starts, averaged, and judged beside small networks."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -69,6 +71,14 @@ def test_a_model_without_networks_is_refused(fitted):
 # Judged
 
 
+@cache
+def judged(setting):
+    """Return a judged network in a setting, its rows and its labels."""
+    X, y, _ = mismatch_data(200, seed=0)
+    y = in_setting(y, setting)
+    return fit(X, y), X, y
+
+
 @pytest.mark.parametrize(
     ("setting", "readings"),
     [
@@ -78,22 +88,18 @@ def test_a_model_without_networks_is_refused(fitted):
     ],
 )
 def test_networks_are_judged_beside_every_reading_the_labels_allow(setting, readings):
-    X, y, _ = mismatch_data(300, seed=0)
-    detector = fit(X, in_setting(y, setting))
-    assert set(detector.trust_.weights) == readings
-    assert sum(detector.trust_.weights.values()) == pytest.approx(1)
+    weights = judged(setting)[0].trust_.weights
+    assert set(weights) == readings
+    assert sum(weights.values()) == pytest.approx(1)
 
 
 def test_linear_models_count_beside_small_networks_that_draw_few_rows():
-    X, y, _ = mismatch_data(300, seed=0)
-    scorers = [reading.scorer for reading in fit(X, y).model_.readings]
+    scorers = [reading.scorer for reading in judged("PNU")[0].model_.readings]
     assert any(isinstance(scorer, ScaledScorer) for scorer in scorers)
 
 
 def test_small_networks_and_distances_stand_beside_algorithm_1():
-    X, y, _ = mismatch_data(300, seed=0)
-    y = np.where(y == 1, 1, -1)
-    scorers = [reading.scorer for reading in fit(X, y).model_.readings]
+    scorers = [reading.scorer for reading in judged("PU")[0].model_.readings]
     kinds = [type(scorer) for scorer in scorers]
     assert kinds.count(Perceptrons) == 2  # as_normal and pseudo
     assert NetworkModel in kinds
@@ -102,7 +108,7 @@ def test_small_networks_and_distances_stand_beside_algorithm_1():
 
 
 def test_without_unlabeled_rows_there_is_nothing_to_judge():
-    X, _, truth = mismatch_data(200, seed=0)
+    X, _, truth = mismatch_data(60, seed=0)
     learner = NetworkLearner(n_networks=1, max_epochs=3)
     detector = SPADE(learner=learner, label_map={1: 1, 0: 0}).fit(X, truth)
     assert detector.trust_ is None
@@ -111,10 +117,10 @@ def test_without_unlabeled_rows_there_is_nothing_to_judge():
 
 def test_networks_whose_pseudo_labels_the_labels_contradict_do_not_count():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(1_000, 6))
-    truth = rng.random(1_000) < 0.1
+    X = rng.normal(size=(400, 6))
+    truth = rng.random(400) < 0.1
     X[truth] *= 0.1  # what is labeled lies in the middle, where nothing is odd
-    y = np.where(rng.random(1_000) < 0.3, truth.astype(int), -1)
+    y = np.where(rng.random(400) < 0.5, truth.astype(int), -1)
     detector = fit(X, y)
     assert detector.trust_.agreement < 0.5
     assert detector.trust_.weights["pseudo"] == 0
@@ -124,8 +130,7 @@ def test_networks_whose_pseudo_labels_the_labels_contradict_do_not_count():
 
 
 def test_pseudo_labels_of_judged_networks_are_those_of_the_features():
-    X, y, _ = mismatch_data(300, seed=0)
-    detector = fit(X, y)
+    detector, X, y = judged("PNU")
     assert isinstance(detector.model_, BlendedModel)
     again = detector.pseudo_label(X[y == -1])
     np.testing.assert_array_equal(again.labels, detector.pseudo_labels_.labels)
@@ -141,6 +146,7 @@ def test_pseudo_labels_of_judged_networks_are_those_of_the_features():
         {"warmup_epochs": -3},
         {"patience": 0},
         {"n_networks": 2.5},
+        {"device": "gpu0"},
     ],
 )
 def test_numbers_without_meaning_are_refused(wrong):

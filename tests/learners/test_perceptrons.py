@@ -35,53 +35,55 @@ def table():
     return X, *np.split(rng.permutation(400), [300])
 
 
-def test_every_network_sees_its_share_of_the_columns_each_once(table):
-    columns = learn(*table).scorer.columns
+@pytest.fixture(scope="module")
+def grown(table):
+    return learn(*table)
+
+
+def test_every_network_sees_its_share_of_the_columns_each_once(grown):
+    columns = grown.scorer.columns
     assert columns.shape == (N_NETWORKS, round(COLUMN_SHARE * 10))
     assert all(len(set(row)) == len(row) for row in columns.tolist())
     assert set(columns.ravel()) == set(range(10))
 
 
-def test_held_out_scores_do_not_know_what_networks_have_memorised(table):
+def test_held_out_scores_do_not_know_what_networks_have_memorised(table, grown):
     X, _, anomalous = table
-    grown = learn(*table)
     target = np.isin(np.arange(len(X)), anomalous)
     assert roc_auc_score(target, grown.scorer.score(X)) > 0.8
     assert 0.35 < roc_auc_score(target, grown.held_out) < 0.65
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_fewer_columns_each_find_more_of_what_is_odd_in_one_alone(seed, monkeypatch):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(2_000, 12)).astype(np.float32)
+def test_fewer_columns_each_find_more_of_what_is_odd_in_one_alone(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 12)).astype(np.float32)
     X[:20, :4] += 4.0  # labeled anomalies are high in four columns
     X[20:120, 0] += 4.0  # new ones in one of these only
 
     def auc_of_new():
-        scores = learn(X, np.arange(200, 400), np.arange(20), seed).scorer.score(X)
-        return roc_auc_score(np.arange(20, 2_000) < 120, scores[20:])
+        scores = learn(X, np.arange(200, 400), np.arange(20)).scorer.score(X)
+        return roc_auc_score(np.arange(20, 1_000) < 120, scores[20:])
 
     few = auc_of_new()
     monkeypatch.setattr(perceptrons, "COLUMN_SHARE", 1.0)
     assert few > auc_of_new()
 
 
-def test_a_score_does_not_depend_on_the_rows_beside_it(table):
-    X = table[0]
-    scorer = learn(*table).scorer
+def test_a_score_does_not_depend_on_the_rows_beside_it(table, grown):
+    X, scorer = table[0], grown.scorer
     np.testing.assert_allclose(
         scorer.score(X)[7:8], scorer.score(X[7:8]), rtol=1e-12, atol=0
     )
 
 
-def test_the_same_seed_gives_the_same_scores(table):
-    first, again, other = (learn(*table, seed=seed).held_out for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first, again)
-    assert not np.allclose(first, other)
+def test_the_same_seed_gives_the_same_scores(table, grown):
+    again, other = (learn(*table, seed=seed).held_out for seed in (0, 1))
+    np.testing.assert_array_equal(again, grown.held_out)
+    assert not np.allclose(other, grown.held_out)
 
 
-def test_layers_that_do_not_fit_are_refused(table):
-    sound = learn(*table).scorer
+def test_layers_that_do_not_fit_are_refused(grown):
+    sound = grown.scorer
     weights, biases = sound.weights, sound.biases
     for broken in (
         (sound.columns + 10, weights, biases),
