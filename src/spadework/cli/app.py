@@ -20,13 +20,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(fit)
-app.command()(score)
-app.command()(explain)
-app.command()(report)
-app.command()(compare)
-app.command()(export)
-app.command()(demo)
+for verb in (fit, score, explain, report, compare, export, demo):
+    app.command()(verb)
 add_commands(app)
 
 

@@ -3,28 +3,26 @@
 import json
 from typing import Annotated
 
-import typer
+from typer import Exit, Option
 
-from spadework.cli import library
-from spadework.cli.models import Json, ModelPath, Query, Sources, load_model, source_of
+from spadework.cli import library, models
 
 _SHOWN_COLUMNS = 10
 
 
 def compare(
-    model: ModelPath,
-    sources: Sources,
-    query: Query = None,
-    as_json: Json = False,
+    model: models.ModelPath,
+    sources: models.Sources,
+    query: models.Query = None,
+    as_json: models.Json = False,
     fail_on_drift: Annotated[
-        bool,
-        typer.Option("--fail-on-drift", help="Exit with 3 unless nothing has changed."),
+        bool, Option("--fail-on-drift", help="Exit with 3 unless nothing has changed.")
     ] = False,
 ) -> None:
     """Say how new rows differ from training rows, and whether to refit or relabel."""
-    fitted = load_model(model, sources)
+    fitted = models.load_model(model, sources)
     table = library.reading.read_table(
-        source_of(sources), query=query, types=fitted.types, columns=fitted.columns
+        models.source_of(sources), query=query, types=fitted.types, columns=fitted.columns
     )
     drift = library.differences.compare_table(fitted, fitted.encoder.encode(table))
     lost = fitted.find_lost(table)
@@ -48,4 +46,4 @@ def compare(
         for each in others[:_SHOWN_COLUMNS]:
             print(f"  {each.name}: {each.words} (distance {each.distance:.2f})")
     if fail_on_drift and (lost or drift.advice != "keep"):
-        raise typer.Exit(3)
+        raise Exit(3)

@@ -4,37 +4,29 @@ import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
-from spadework.cli import library
-from spadework.cli.models import (
-    Json,
-    ModelPath,
-    Query,
-    Sources,
-    load_model,
-    source_of,
-)
+from spadework.cli import library, models
 from spadework.errors import InputError
 
 
 def explain(
-    model: ModelPath,
-    sources: Sources,
-    top: Annotated[int, typer.Option(help="Explain the N highest scores.")] = 10,
+    model: models.ModelPath,
+    sources: models.Sources,
+    top: Annotated[int, Option(help="Explain the N highest scores.")] = 10,
     row: Annotated[
         list[int] | None,
-        typer.Option(help="Explain this row instead, counted from 0; repeatable."),
+        Option(help="Explain this row instead, counted from 0; repeatable."),
     ] = None,
     key_value: Annotated[
         list[str] | None,
-        typer.Option(help="Explain the row with this key instead; repeatable."),
+        Option(help="Explain the row with this key instead; repeatable."),
     ] = None,
-    query: Query = None,
-    as_json: Json = False,
+    query: models.Query = None,
+    as_json: models.Json = False,
 ) -> None:
     """Say which columns make rows anomalous, and which labeled rows are near."""
-    fitted, source = load_model(model, sources), source_of(sources)
+    fitted, source = models.load_model(model, sources), models.source_of(sources)
     if row and key_value:
         raise InputError("give rows by --row or by --key-value, not both")
     if row:

@@ -6,24 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
-from spadework.cli import library
-from spadework.cli.models import (
-    Force,
-    Json,
-    Query,
-    Quiet,
-    SkipCorrupt,
-    Sources,
-    hush,
-    in_words_of_the_command,
-    new_folder,
-    refuse_absent,
-    save_into,
-    source_of,
-)
-from spadework.cli.pictures import fit_pictures, is_folder, refuse_options
+from spadework.cli import library, models, pictures
 from spadework.errors import InputError, LabelError
 from spadework.tables.unusable import ColumnsError
 
@@ -32,69 +17,70 @@ if TYPE_CHECKING:
 
 
 def fit(
-    sources: Sources,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model.")],
+    sources: models.Sources,
+    out: Annotated[Path, Option("--out", "-o", help="Folder of the model.")],
     label: Annotated[
-        str | None, typer.Option("--label", "-l", help="Column of the labels of a table.")
+        str | None, Option("--label", "-l", help="Column of the labels of a table.")
     ] = None,
     labels: Annotated[
-        Path | None,
-        typer.Option(help="Table of pictures' labels: columns file and label."),
+        Path | None, Option(help="Table of pictures' labels: columns file and label.")
     ] = None,
     label_map: Annotated[
-        list[str] | None,
-        typer.Option(
+        models.Some,
+        Option(
             "--map",
             help="What label values mean: 'fraud=1,ok=0'; 1 anomaly, 0 normal, -1 or "
             "empty unlabeled; repeatable.",
         ),
     ] = None,
     key: Annotated[
-        list[str] | None,
-        typer.Option(help="Column that names a row, kept beside scores; repeatable."),
+        models.Some,
+        Option(help="Column that names a row, kept beside scores; repeatable."),
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(help="Column not to learn from; repeatable.")
+        models.Some, Option(help="Column not to learn from; repeatable.")
     ] = None,
     category: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of codes that look like numbers; repeatable."),
+        models.Some, Option(help="Column of codes that look like numbers; repeatable.")
     ] = None,
     missing: Annotated[
-        list[str] | None,
-        typer.Option(help="Value that means missing, besides NA and such; repeatable."),
+        models.Some,
+        Option(help="Value that means missing, besides NA and such; repeatable."),
     ] = None,
-    query: Query = None,
+    query: models.Query = None,
     unlabeled: Annotated[
-        list[str] | None,
-        typer.Option(help="Further rows, all taken as unlabeled; repeatable."),
+        models.Some, Option(help="Further rows, all taken as unlabeled; repeatable.")
     ] = None,
     learner: Annotated[
         str | None,
-        typer.Option(
-            help="forest (default) or network; for pictures pretrained or paper."
-        ),
+        Option(help="forest (default) or network; for pictures pretrained or paper."),
     ] = None,
     size: Annotated[
-        int | None,
-        typer.Option(help="Side that pictures are resized to, 256 if not set."),
+        int | None, Option(help="Side that pictures are resized to, 256 if not set.")
     ] = None,
-    skip_corrupt: SkipCorrupt = False,
+    skip_corrupt: models.SkipCorrupt = False,
     threshold: Annotated[
-        float | None, typer.Option(help="Score above which rows are called anomalous.")
+        float | None, Option(help="Score above which rows are called anomalous.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
-    force: Force = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    seed: Annotated[int, Option(help="Random seed.", min=0)] = 0,
+    force: models.Force = False,
+    quiet: models.Quiet = False,
+    as_json: models.Json = False,
 ) -> None:
     """Fit a model on a table, or on pictures in good/, defect/ and unlabeled/."""
-    hush(quiet)
-    target = new_folder(out, force=force)
+    models.hush(quiet)
+    target = models.new_folder(out, force=force)
     mapping = parse_map(label_map) if label_map else None
-    if is_folder(sources):
+    from rich.console import Console
+
+    console = Console(
+        stderr=True, quiet=quiet, soft_wrap=True, markup=False, highlight=False
+    )
+    own: Any = {"random_state": seed, "verbose": not quiet}
+    own["threshold"] = "auto" if threshold is None else threshold
+    if pictures.is_folder(sources):
         files = Path(sources[0]) / "*.csv"
-        refuse_options(
+        pictures.refuse_options(
             f"a folder of pictures (the files of a table would be '{files}')",
             label=label,
             key=key,
@@ -104,33 +90,34 @@ def fit(
             query=query,
             unlabeled=unlabeled,
         )
-        fit_pictures(
-            sources[0],
-            target,
-            labels=labels,
-            label_map=mapping,
-            learner=learner,
-            size=size,
-            skip_corrupt=skip_corrupt,
-            threshold=threshold,
-            seed=seed,
-            quiet=quiet,
-            as_json=as_json,
+        own["on_corrupt"] = "skip" if skip_corrupt else "refuse"
+        own["size"] = library.photo_reading.DEFAULT_SIZE if size is None else size
+        own["learner"] = learner or "pretrained"
+        detector, facts = pictures.fit_pictures(
+            sources[0], labels, mapping, own, console.print
         )
+        models.save_into(target, detector)
+        if as_json:
+            print(json.dumps({**facts, "model": str(target)}))
+            return
+        if facts["left_out"]:
+            console.print(f"left out: {facts['left_out']:,} pictures that cannot be read")
+        console.print(f"trust:  {facts['trust']}")
+        console.print(f"calls:  pictures that score above {facts['threshold']:.3f}")
+        console.print(f"model:  {target}")
         return
-    refuse_options("a table", labels=labels, size=size, skip_corrupt=skip_corrupt)
+    pictures.refuse_options(
+        "a table", labels=labels, size=size, skip_corrupt=skip_corrupt
+    )
     if label is None:
-        refuse_absent(sources)
+        models.refuse_absent(sources)
         raise InputError(
             "a table needs --label, the name of its column of labels; pictures are given "
             "as one folder that holds good/, defect/ and unlabeled/"
         )
-    from rich.console import Console
-
-    console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     try:
         plan = library.table_fitting.plan_table(
-            source_of(sources),
+            models.source_of(sources),
             label=label,
             label_map=mapping,
             keys=key or (),
@@ -138,45 +125,34 @@ def fit(
             categories=category or (),
             missing=missing or (),
             query=query,
-            unlabeled=source_of(unlabeled) if unlabeled else None,
+            unlabeled=models.source_of(unlabeled) if unlabeled else None,
         )
     except LabelError as error:
-        raise LabelError(in_words_of_the_command(str(error))) from error
+        raise LabelError(models.in_words_of_the_command(str(error))) from error
     except ColumnsError as error:
         raise InputError(error.explain(as_options)) from error
     for line in plan.lines():
-        console.print(line, markup=False, highlight=False)
-
-    detector = library.detector.SPADE(
-        learner=learner or "forest",  # type: ignore[arg-type]  # any other name is refused by fit
-        threshold="auto" if threshold is None else threshold,
-        random_state=seed,
-        verbose=not quiet,
-    )
-    model = plan.fit(detector)
-    save_into(target, model)
+        console.print(line)
+    own["learner"] = learner or "forest"
+    model = plan.fit(library.detector.SPADE(**own))
+    models.save_into(target, model)
     facts, giveaways = summarize(model), library.differences.find_giveaways(model)
     if as_json:
         names = [each.name for each in giveaways]
         found = {"missing": plan.stated, "giveaways": names, "model": str(target)}
         print(json.dumps({**facts, **found}))
         return
-    console.print(f"trust:  {facts['trust']}", markup=False, highlight=False)
-    console.print(
-        f"calls:  {facts['share_called']:.2%} of "
-        f"{'unlabeled' if facts['census']['n_unlabeled'] else 'all'} rows at threshold "
-        f"{facts['threshold']:.3f}",
-        highlight=False,
-    )
+    console.print(f"trust:  {facts['trust']}")
+    usual = "unlabeled" if facts["census"]["n_unlabeled"] else "all"
+    share = f"{facts['share_called']:.2%} of {usual} rows"
+    console.print(f"calls:  {share} at threshold {facts['threshold']:.3f}")
     for each in giveaways:
         console.print(
             f"hint:   {each.name} alone tells labeled normals from unlabeled rows "
             f"({each.words}). If it only says when or how rows were labeled, leave it "
-            f"out: {as_options('ignore', [each.name])}",
-            markup=False,
-            highlight=False,
+            f"out: {as_options('ignore', [each.name])}"
         )
-    console.print(f"model:  {target}", markup=False, highlight=False)
+    console.print(f"model:  {target}")
 
 
 def as_options(parameter: str, values: Sequence[str]) -> str:

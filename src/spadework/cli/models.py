@@ -14,7 +14,6 @@ from spadework.errors import InputError, ModelFileError
 from spadework.files import MODEL_FILE, model_file, refuse_to_replace
 
 if TYPE_CHECKING:
-    from spadework.detector import SPADE
     from spadework.images.detector import ImageSPADE
     from spadework.table_model import TableModel
 
@@ -27,14 +26,14 @@ Sources = Annotated[
         "folder of pictures."
     ),
 ]
+Some = list[str] | None
 Query = Annotated[
     str | None, typer.Option(help="What to ask the database: a SELECT statement.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 SkipCorrupt = Annotated[
-    bool,
-    typer.Option("--skip-corrupt", help="Leave out pictures that cannot be read."),
+    bool, typer.Option("--skip-corrupt", help="Leave out pictures that cannot be read.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
@@ -128,12 +127,6 @@ def refuse_folders(model: Path, sources: list[str]) -> None:
                 f"{model} was fitted on a table and {source} is a folder: give files, or "
                 f"a glob in quotes such as '{Path(source) / '*.csv'}'"
             )
-
-
-def detector_of(model: "TableModel | ImageSPADE") -> "SPADE | ImageSPADE":
-    """Return the detector that a model is, or holds."""
-    is_table = isinstance(model, library.table_model.TableModel)
-    return model.detector if is_table else model
 
 
 def load_any(folder: Path) -> "TableModel | ImageSPADE":

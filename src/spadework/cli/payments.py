@@ -10,17 +10,7 @@ from spadework.errors import DataError
 
 N_ROWS, LABELED_SHARE = 6_000, 0.08
 _START = datetime(2025, 3, 1)
-_COLUMNS = (
-    "id",
-    "time",
-    "amount",
-    "channel",
-    "merchant",
-    "card_present",
-    "age_of_card",
-    "note",
-    "status",
-)
+_COLUMNS = "id time amount channel merchant card_present age_of_card note status".split()
 
 
 def write_payments(path: Path, seed: int) -> None:

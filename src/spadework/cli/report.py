@@ -2,87 +2,72 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
-from spadework.cli import library
-from spadework.cli.models import (
-    Force,
-    Json,
-    ModelPath,
-    Query,
-    Quiet,
-    SkipCorrupt,
-    Sources,
-    hush,
-    in_words_of_the_command,
-    load_any,
-    refuse_folders,
-    refuse_inputs,
-    source_of,
-)
-from spadework.cli.pictures import refuse_options, report_pictures
+from spadework.cli import library, models, pictures
 from spadework.errors import LabelError
 from spadework.files import check_ending, check_place
 
+if TYPE_CHECKING:
+    from spadework.table_model import TableModel
+
 
 def report(
-    model: ModelPath,
-    sources: Sources,
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path(
+    model: models.ModelPath,
+    sources: models.Sources,
+    out: Annotated[Path, Option("--out", "-o", help="HTML file to write.")] = Path(
         "report.html"
     ),
     held_out: Annotated[
-        list[str] | None,
-        typer.Option(help="Labeled rows the model has not seen; repeatable."),
+        models.Some, Option(help="Labeled rows the model has not seen; repeatable.")
     ] = None,
-    query: Query = None,
-    skip_corrupt: SkipCorrupt = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    query: models.Query = None,
+    skip_corrupt: models.SkipCorrupt = False,
+    force: models.Force = False,
+    quiet: models.Quiet = False,
+    as_json: models.Json = False,
 ) -> None:
     """Write a report: labels, mismatch, scores, trust, top anomalies with reasons."""
-    hush(quiet)
-    refuse_inputs(out, model, [*sources, *(held_out or ())])
+    models.hush(quiet)
+    models.refuse_inputs(out, model, [*sources, *(held_out or ())])
     check_ending(out, ".html", ".htm")
     check_place(out, force=force)
-    fitted = load_any(model)
+    fitted = models.load_any(model)
+    if isinstance(fitted, library.table_model.TableModel):
+        models.refuse_folders(model, sources)
+        pictures.refuse_options("a model of a table", skip_corrupt=skip_corrupt)
+        _report_table(fitted, out, models.source_of(sources), held_out, query)
+    else:
+        pictures.refuse_options("a model of pictures", query=query, held_out=held_out)
+        fitted.on_corrupt = "skip" if skip_corrupt else "refuse"
+        fitted.verbose = not quiet
+        with pictures.words_of_the_command():
+            photos = pictures.find_pictures(sources)
+            library.picture_report.write_picture_page(fitted, photos, out)
+    if as_json:
+        print(json.dumps({"out": str(out)}))
+    elif not quiet:
+        print(out)
 
-    if not isinstance(fitted, library.table_model.TableModel):
-        refuse_options("a model of pictures", query=query, held_out=held_out)
-        report_pictures(fitted, sources, out, skip_corrupt=skip_corrupt, quiet=quiet)
-        _say(out, quiet=quiet, as_json=as_json)
-        return
 
-    refuse_folders(model, sources)
-    refuse_options("a model of a table", skip_corrupt=skip_corrupt)
-    table = library.reading.read_table(
-        source_of(sources),
-        query=query,
-        types=fitted.types,
-        columns=[*fitted.columns, fitted.label],
-    )
-    unseen = None
+def _report_table(
+    fitted: "TableModel", out: Path, source: Any, held_out: models.Some, query: str | None
+) -> None:
+    """Write the report on a table, and say which of its columns are lost."""
+    read, unseen = library.reading.read_table, None
+    columns = [*fitted.columns, fitted.label]
+    table = read(source, query=query, types=fitted.types, columns=columns)
     if held_out:
-        unseen = library.reading.read_table(source_of(held_out), types=fitted.types)
+        unseen = read(models.source_of(held_out), types=fitted.types)
     try:
         library.report.write_page(fitted, table, out, unseen)
     except LabelError as error:
         if "label_map" not in str(error):
             raise
         raise LabelError(
-            f"{in_words_of_the_command(str(error))} The map is that of spadework fit; "
-            f"fit again with one that names the labels of held-out rows, too"
+            f"{models.in_words_of_the_command(str(error))} The map is that of spadework "
+            f"fit; fit again with one that names the labels of held-out rows, too"
         ) from error
     library.lost_columns.warn_of_lost(fitted.find_lost(table))
-    _say(out, quiet=quiet, as_json=as_json)
-
-
-def _say(out: Path, *, quiet: bool, as_json: bool) -> None:
-    """Name the file that was written."""
-    if as_json:
-        print(json.dumps({"out": str(out)}))
-    elif not quiet:
-        print(out)
