@@ -16,13 +16,7 @@ from spadework.core.trees import FlatForest
 from spadework.detector import SPADE
 from spadework.errors import ExportError
 from spadework.export.graph import DOUBLE, FLOAT, INT64, Graph
-from spadework.export.trees import (
-    BRANCH_LT,
-    SUM,
-    add_forest,
-    add_trees,
-    bisection_trees,
-)
+from spadework.export.trees import BRANCH_LT, SUM, add_forest, add_trees, bisection_trees
 from spadework.labels import UNLABELED
 from spadework.learners.blend import BlendedModel
 from spadework.learners.contract import Scaler, Scorer
@@ -237,9 +231,7 @@ def _add_isolation_forests(
     lengths = [add_forest(graph, forest, cells) for forest in members.forests]
     single = members.norms <= 0
     units = graph.add(
-        "Div",
-        graph.add("Concat", *lengths, axis=1),
-        np.where(single, 1.0, members.norms),
+        "Div", graph.add("Concat", *lengths, axis=1), np.where(single, 1.0, members.norms)
     )
     exponents = graph.add("Neg", graph.add("Add", units, single.astype(np.float64)))
     return graph.add("Pow", 2.0, exponents)

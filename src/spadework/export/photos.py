@@ -154,11 +154,7 @@ def _add_correlations(graph: Graph, maps: str, n_positions: int) -> str:
 def _add_smoothing(graph: Graph, maps: str) -> str:
     """Mean of 3 x 3 positions, same shape."""
     return graph.add(
-        "AveragePool",
-        maps,
-        kernel_shape=[3, 3],
-        pads=[1, 1, 1, 1],
-        count_include_pad=0,
+        "AveragePool", maps, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=0
     )
 
 

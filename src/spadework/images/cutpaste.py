@@ -12,12 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from spadework.images.augment import (
-    COLOR_JITTER,
-    gather_pixels,
-    jitter_colors,
-    uniform,
-)
+from spadework.images.augment import COLOR_JITTER, gather_pixels, jitter_colors, uniform
 
 AREA = (0.02, 0.15)
 """Share of the photo that an upright piece covers."""

@@ -65,12 +65,7 @@ class PaperLearner:
     options: ImageTraining = CUTPASTE_TRAINING
 
     def learn(
-        self,
-        pixels: Pixels,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        verbose: bool,
+        self, pixels: Pixels, labels: Labels, rng: np.random.Generator, *, verbose: bool
     ) -> PixelLearnt:
         """Run Algorithm 1.
 

@@ -152,12 +152,7 @@ class PretrainedLearner:
         check_readings(self.readings, READINGS)
 
     def learn(
-        self,
-        pixels: Pixels,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        verbose: bool,
+        self, pixels: Pixels, labels: Labels, rng: np.random.Generator, *, verbose: bool
     ) -> PixelLearnt:
         """Turn photos into rows, pseudo-label them, learn and weigh the readings."""
         check_pixels(pixels)

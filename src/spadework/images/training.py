@@ -14,12 +14,7 @@ from spadework.core.networks import find_device
 from spadework.core.training import Patience
 from spadework.images.augment import base_augment
 from spadework.images.contract import Labels, Pixels, check_pixels
-from spadework.images.network import (
-    DevicePixels,
-    half_precision,
-    new_network,
-    place,
-)
+from spadework.images.network import DevicePixels, half_precision, new_network, place
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.parameters import check_positive_integer
 from spadework.progress import progress
@@ -134,10 +129,7 @@ class TrainingRun:
 
 
 def deal(
-    labels: Labels,
-    keep: NDArray[np.bool_],
-    batch_size: int,
-    rng: np.random.Generator,
+    labels: Labels, keep: NDArray[np.bool_], batch_size: int, rng: np.random.Generator
 ) -> Iterator[Rows]:
     """Deal photos into batches, pass after pass, without end.
 

@@ -4,10 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import (
-    precision_recall_curve,
-    roc_curve,
-)
+from sklearn.metrics import precision_recall_curve, roc_curve
 
 from spadework.errors import LabelError
 
