@@ -10,3 +10,4 @@ Rows = Singles
 Labels = NDArray[np.int8]
 Positions = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Pixels = NDArray[np.uint8]

@@ -51,7 +51,7 @@ _CLASSES = {
     "detector": ["SPADE"],
     "images.density": ["CodeGaussians"],
     "images.detector": ["ImageSPADE"],
-    "images.models": ["PredictorModel"],
+    "images.network": ["PredictorModel"],
     "images.paper": ["PaperLearner"],
     "images.patches": ["PatchBank"],
     "images.pretrained": ["PhotoModel", "PretrainedLearner"],

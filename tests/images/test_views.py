@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from spadework.images.views import N_VIEWS, QUARTERS, show
+from spadework.images.augment import N_VIEWS, QUARTERS, show
 
 
 def photos(size=64):

@@ -6,15 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.arrays import Pixels
 from spadework.errors import InputError
-from spadework.images.decoding import Pixels, scale_grey
+from spadework.images.decoding import scale_grey
 
 
 def check_images(images: Any) -> Sequence[Any] | NDArray[Any]:
     """Return several pictures, or refuse what is one picture, none, or no pictures."""
     if hasattr(images, "dtype"):
         images = np.asarray(images)
-        _refuse_other_shapes(images)
+        if images.dtype != object:
+            _refuse_other_shapes(images.shape)
     elif not isinstance(images, (list, tuple)):
         raise InputError(
             f"images must be an array or a list of arrays; got {type(images).__name__}"
@@ -22,6 +24,20 @@ def check_images(images: Any) -> Sequence[Any] | NDArray[Any]:
     if not len(images):
         raise InputError("images are empty: expected one picture at least")
     return images
+
+
+def _refuse_other_shapes(shape: tuple[int, ...]) -> None:
+    """Refuse arrays that are not several pictures."""
+    if len(shape) == 3 and shape[2] in (3, 4) and shape[1] > 4:
+        raise InputError(
+            f"images of shape {shape} look like one colour picture; give several, of "
+            f"shape (n, H, W, 3), or this one as images[None]"
+        )
+    if len(shape) not in (3, 4):
+        raise InputError(
+            f"images must have the shape (n, H, W), (n, H, W, 1) or (n, H, W, 3); got "
+            f"{shape}"
+        )
 
 
 def eight_bit(image: Any, row: int) -> Pixels:
@@ -40,11 +56,8 @@ def eight_bit(image: Any, row: int) -> Pixels:
             f"last and without transparency; got {np.shape(image)}"
         )
     values = np.ascontiguousarray(values)
-    return values if values.dtype == np.uint8 else _from_floats(values, row)
-
-
-def _from_floats(values: NDArray[Any], row: int) -> Pixels:
-    """Scale floats from 0 to 1 to 8 bits; refuse anything else."""
+    if values.dtype == np.uint8:
+        return values
     if values.dtype.kind != "f":
         raise InputError(
             f"image {row} must hold uint8 from 0 to 255 or floats from 0 to 1; got "
@@ -57,19 +70,3 @@ def _from_floats(values: NDArray[Any], row: int) -> Pixels:
             f"image {row} must hold floats from 0 to 1: {error}. Divide by the largest "
             f"possible value, and fill what is missing"
         ) from error
-
-
-def _refuse_other_shapes(images: NDArray[Any]) -> None:
-    """Refuse arrays that are not several pictures."""
-    if images.dtype == object:
-        return
-    if images.ndim == 3 and images.shape[2] in (3, 4) and images.shape[1] > 4:
-        raise InputError(
-            f"images of shape {images.shape} look like one colour picture; give several, "
-            f"of shape (n, H, W, 3), or this one as images[None]"
-        )
-    if images.ndim not in (3, 4):
-        raise InputError(
-            f"images must have the shape (n, H, W), (n, H, W, 1) or (n, H, W, 3); got "
-            f"{images.shape}"
-        )

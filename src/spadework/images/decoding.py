@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spadework.arrays import Pixels
 from spadework.errors import InputError
 
 if TYPE_CHECKING:
     from PIL.Image import Image, Transpose
 
-Pixels = NDArray[np.uint8]
-
 FORMATS = ("JPEG", "PNG", "BMP", "TIFF", "WEBP")
 _ORIENTATION = 0x0112
 _MAX_GREY = 65_535
-# JPEG is unpacked at half, a quarter or an eighth of its size while that is at least
-# this many times the size wanted, and others are first averaged by blocks down to this
-# many times: small enough to be fast, large enough not to be seen.
 _DRAFT_FACTOR = 2
 _REDUCING_GAP = 3.0
+"""How many times the size wanted a JPEG is unpacked at, at least, and others are first
+averaged down to: small enough to be fast, large enough not to be seen."""
 
 
 class Unreadable(NamedTuple):
@@ -58,8 +56,7 @@ def decode(path: Path, size: int) -> Pixels | Unreadable:
             return _square(image, size)
     except MemoryError:
         raise
-    except Exception as error:
-        # Decoders raise whatever a broken file leads them to.
+    except Exception as error:  # decoders raise whatever a broken file leads them to
         return Unreadable(path, _reason(error))
 
 
@@ -104,8 +101,7 @@ def _square(image: "Image", size: int) -> Pixels:
     image.load()
     turn = _turn(image)
     square = _resize(_without_extras(image), size)
-    if turn is not None:
-        # Turned last: a square stays one, and there is less to turn.
+    if turn is not None:  # turned last, for then there is less to turn
         square = square.transpose(turn)
     return np.asarray(square.convert("RGB"))
 
@@ -125,8 +121,7 @@ def _turn(image: "Image") -> "Transpose | None":
     }
     try:
         return turns.get(image.getexif().get(_ORIENTATION, 1))
-    except Exception:
-        # A picture whose notes are broken is still a picture.
+    except Exception:  # a picture whose notes are broken is still a picture
         return None
 
 

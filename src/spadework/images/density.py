@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf
 
+from spadework.arrays import Numbers, Positions
 from spadework.core.gaussian import RIDGE, SHARED, GaussianEnsemble
 
 
@@ -14,31 +14,22 @@ class CodeGaussians:
     """One Gaussian per group, as the one-class classifier of a pseudo-labeler."""
 
     def fit_members(
-        self,
-        X: NDArray[np.floating],
-        groups: NDArray[np.integer],
-        rng: np.random.Generator,
+        self, X: Numbers, groups: Positions, rng: np.random.Generator
     ) -> GaussianEnsemble:
         """Fit one Gaussian per group; see `fit_code_gaussians`. Nothing is drawn."""
         return fit_code_gaussians(X, groups)
 
 
-def fit_code_gaussians(
-    X: NDArray[np.floating], groups: NDArray[np.integer]
-) -> GaussianEnsemble:
+def fit_code_gaussians(X: Numbers, groups: Positions) -> GaussianEnsemble:
     """Fit one Gaussian per group, its covariance shrunk as Ledoit and Wolf say.
 
     A member sees tens of photos in 512 dimensions. With a fixed small ridge it finds
-    its own photos likely and all others impossible, and members never agree.
-    Shrinking towards the mean variance, by as much as the rows call for, narrows that
-    gap, and public CutPaste code does it too. Where codes vary in many directions
-    the gap stays, and few photos or none are pseudo-labeled.
+    its own photos likely and all others impossible, and members never agree. Shrinking
+    by as much as the rows call for narrows that gap, as in public CutPaste code. Where
+    codes vary in many directions it stays, and few photos or none are pseudo-labeled.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_dimensions)
-    groups : ndarray of shape (n_samples,)
-        As for `spadework.core.gaussian.fit_gaussians`.
+    X is of shape (n_samples, n_dimensions), and groups, (n_samples,), are those of
+    `spadework.core.gaussian.fit_gaussians`.
     """
     identity = np.eye(X.shape[1])
     means, factors = [], []

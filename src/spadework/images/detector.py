@@ -1,7 +1,7 @@
 """ImageSPADE: the detector on photos, under the contract of `SPADE`."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -9,20 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spadework.base import AnomalyDetector, Floats, Labels
+from spadework.arrays import Floats, Labels, Pixels, Singles
+from spadework.base import AnomalyDetector
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels
 from spadework.core.trust import Trust
 from spadework.errors import InputError
-from spadework.images.contract import PixelLearner, PixelModel, Pixels
+from spadework.images import reading
+from spadework.images.contract import PixelLearner, PixelModel
 from spadework.images.paper import PaperLearner
 from spadework.images.pretrained import PhotoModel, PretrainedLearner
-from spadework.images.reading import (
-    DEFAULT_SIZE,
-    OnCorrupt,
-    as_pixels,
-    iter_photos,
-    read_photos,
-)
 from spadework.labels import count_labels
 from spadework.lazy import LazyModule
 from spadework.validation import check_counts, check_members, named_or_given
@@ -46,20 +41,18 @@ class ImageSPADE(AnomalyDetector):
     """Find defective photos from a few labeled ones.
 
     Photos come as a folder, as a list of paths or as arrays, of any size, grey or in
-    colour. They are resized to squares; a folder is read in parallel and never held
-    in memory as a whole.
+    colour, and are resized to squares. A folder is never held in memory as a whole.
 
     Parameters
     ----------
     learner : "pretrained", "paper" or a learner object
-        "pretrained" reads the features of a network that comes with its weights, in
-        five ways, much as `SPADE` reads a table. "paper" trains a ResNet-18 with
-        CutPaste and pseudo-labels, as published; it wants a GPU.
+        "pretrained" reads features of a pretrained network in five ways, much as `SPADE`
+        reads a table. "paper" trains a ResNet-18 as published; it wants a GPU.
     size : int
         Side of the squares that photos are resized to.
     on_corrupt : "refuse" or "skip"
-        What becomes of files that cannot be read: an error that names them, or they
-        are left out in ``fit`` and score NaN afterwards.
+        Files that cannot be read are an error that names them, or are left out in
+        ``fit`` and score NaN afterwards.
     threshold : "auto" or float
         Decision threshold on the anomaly score, as for `SPADE`.
     label_map : mapping, optional
@@ -70,18 +63,15 @@ class ImageSPADE(AnomalyDetector):
 
     Attributes
     ----------
-    setting_ : {"PNU", "PU", "NU", "PN"}
-    census_ : LabelCensus
+    setting_, census_, threshold_, classes_, history_
+        As of `SPADE`.
     pseudo_labels_ : PseudoLabels or None
         Of the unlabeled photos, in order.
     pseudo_labeler_ : FittedPseudoLabeler or None
     model_ : PixelModel
         The fitted learner.
-    threshold_ : float
     trust_ : Trust or None
         How far pseudo-labels and other readings were believed, and why; print it.
-    history_ : list of dict
-    classes_ : ndarray, [0, 1]
 
     Examples
     --------
@@ -100,8 +90,8 @@ class ImageSPADE(AnomalyDetector):
         self,
         *,
         learner: Literal["pretrained", "paper"] | PixelLearner = "pretrained",
-        size: int = DEFAULT_SIZE,
-        on_corrupt: OnCorrupt = "refuse",
+        size: int = reading.DEFAULT_SIZE,
+        on_corrupt: reading.OnCorrupt = "refuse",
         threshold: Literal["auto"] | float = "auto",
         label_map: Mapping[Any, int] | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -109,7 +99,7 @@ class ImageSPADE(AnomalyDetector):
     ) -> None:
         self.learner = learner
         self.size = size
-        self.on_corrupt: OnCorrupt = on_corrupt
+        self.on_corrupt: reading.OnCorrupt = on_corrupt
         self.threshold = threshold
         self.label_map = label_map
         self.random_state = random_state
@@ -121,11 +111,10 @@ class ImageSPADE(AnomalyDetector):
         Parameters
         ----------
         X : folder, list of paths, or arrays
-            A folder ``good/``, ``defect/<type>/``, ``unlabeled/`` labels its photos
-            itself. Arrays are (n, H, W), (n, H, W, 3), or a list of single photos.
+            Arrays are (n, H, W), (n, H, W, 3), or a list of single photos.
         y : array-like of shape (n_photos,), optional
             1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names. Left out
-            where X is a folder that says it.
+            where X is a folder with ``good/``, ``defect/<type>/``, ``unlabeled/``.
         """
         self._check_parameters()
         if y is None and self.label_map is not None:
@@ -136,31 +125,31 @@ class ImageSPADE(AnomalyDetector):
         paths, labels = _listed(X, y)
         if paths is None:
             return super().fit(X, labels)
-        read = read_photos(
+        read = reading.read_photos(
             paths, self.size, on_corrupt=self.on_corrupt, verbose=self.verbose
         )
-        return super().fit(read.pixels, _kept(labels, read.kept, len(paths)))
+        if len(read.kept) < len(paths) == len(labels):
+            labels = np.asarray(labels)[read.kept]
+        return super().fit(read.pixels, labels)
 
     def anomaly_score(self, X: Any) -> Floats:
-        """Score photos, shape (n_photos,): higher is more anomalous.
+        """Score photos, (n_photos,): higher is more anomalous.
 
-        Files are read a few at a time. With ``on_corrupt="skip"`` those that cannot be
-        read score NaN.
+        With ``on_corrupt="skip"`` files that cannot be read score NaN.
         """
         check_is_fitted(self)
         paths = paths_of(X)
         if paths is None:
             return super().anomaly_score(X)
         scores = np.full(len(paths), np.nan)
-        for rows, pixels in self._chunks(paths):
+        for rows, pixels in reading.iter_photos(
+            paths, self.size, on_corrupt=self.on_corrupt
+        ):
             scores[rows] = self._score(pixels)
         return scores
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Predict 1 for anomalies and 0 for normal photos, (n_photos,).
-
-        Photos that cannot be read are neither, and are refused.
-        """
+        """Predict 1 for anomalies, 0 for normal photos, (n_photos,); all must be read."""
         scores = self.anomaly_score(X)
         n_unread = int(np.isnan(scores).sum())
         if n_unread:
@@ -171,7 +160,7 @@ class ImageSPADE(AnomalyDetector):
             )
         return self.classes_[(scores > self.threshold_).astype(np.intp)]
 
-    def heat_map(self, X: Any) -> NDArray[np.float32]:
+    def heat_map(self, X: Any) -> Singles:
         """How odd every pixel's surroundings are, (n_photos, size, size).
 
         Distances to patches of normal photos: higher is odder, on one scale for all
@@ -183,7 +172,9 @@ class ImageSPADE(AnomalyDetector):
         if paths is None:
             return model.heat(self._check_rows(X, fitting=False))
         heat = np.full((len(paths), self.size, self.size), np.nan, dtype=np.float32)
-        for rows, pixels in self._chunks(paths):
+        for rows, pixels in reading.iter_photos(
+            paths, self.size, on_corrupt=self.on_corrupt
+        ):
             heat[rows] = model.heat(pixels)
         return heat
 
@@ -199,7 +190,7 @@ class ImageSPADE(AnomalyDetector):
         paths = paths_of(X)
         if paths is None:
             return self._check_rows(X, fitting=False)
-        return read_photos(paths, self.size, verbose=self.verbose).pixels
+        return reading.read_photos(paths, self.size, verbose=self.verbose).pixels
 
     def _learn(self, X: Any, labels: Labels, rng: np.random.Generator) -> Floats:
         learnt = self._learner().learn(X, labels, rng, verbose=self.verbose)
@@ -215,15 +206,15 @@ class ImageSPADE(AnomalyDetector):
 
     def _check_rows(self, X: Any, *, fitting: bool) -> Pixels:
         """Return arrays as pixels; those of the right shape as they are."""
-        shape = (self.size, self.size, 3)
-        ready = isinstance(X, np.ndarray) and X.dtype == np.uint8
-        if ready and X.ndim == 4 and X.shape[1:] == shape and len(X):
+        ready = isinstance(X, np.ndarray) and X.dtype == np.uint8 and len(X)
+        if ready and X.shape[1:] == (self.size, self.size, 3):
             return X
-        return as_pixels(X, self.size)
+        return reading.as_pixels(X, self.size)
 
     def _check_learnable(self, X: Any, labels: Labels) -> None:
         check_counts(labels)
-        check_members(count_labels(labels), self._learner_members())
+        labeler = getattr(self._learner(), "labeler", None)
+        check_members(count_labels(labels), 1 if labeler is None else labeler.n_members)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -233,24 +224,12 @@ class ImageSPADE(AnomalyDetector):
                 f"size must be an integer from {SMALLEST_SIZE} to {LARGEST_SIZE}; got "
                 f"{self.size!r}"
             )
-        if self.on_corrupt not in ("refuse", "skip"):
-            raise InputError(
-                f"on_corrupt must be 'refuse' or 'skip'; got {self.on_corrupt!r}"
-            )
+        reading.check_on_corrupt(self.on_corrupt)
         self._learner()
 
     def _learner(self) -> PixelLearner:
         """Return the learner that was named or given."""
         return named_or_given(self.learner, _LEARNERS)
-
-    def _learner_members(self) -> int:
-        """Return how many one-class classifiers share the unlabeled photos."""
-        labeler = getattr(self._learner(), "labeler", None)
-        return 1 if labeler is None else labeler.n_members
-
-    def _chunks(self, paths: list[Path]) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
-        """Read files a few at a time."""
-        return iter_photos(paths, self.size, on_corrupt=self.on_corrupt)
 
 
 def patch_model(detector: ImageSPADE) -> PhotoModel:
@@ -265,13 +244,12 @@ def patch_model(detector: ImageSPADE) -> PhotoModel:
 
 def paths_of(X: Any) -> list[Path] | None:
     """Return the files that X names, or None where it holds pixels."""
-    names = isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))
-    if not names and not isinstance(X, (str, os.PathLike)):
-        return None
     if isinstance(X, (str, os.PathLike)):
         path = Path(X)
         return [path] if path.is_file() else list(photos.find_photos(path).paths)
-    return list(photos.find_photos(X).paths)
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike)):
+        return list(photos.find_photos(X).paths)
+    return None
 
 
 def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
@@ -291,10 +269,3 @@ def _listed(X: Any, y: ArrayLike | None) -> tuple[list[Path] | None, Any]:
 def in_words(labels: Labels) -> NDArray[np.object_]:
     """Return labels 1, 0 and -1 as words, by which 0 is known to mean normal."""
     return _WORDS[labels]
-
-
-def _kept(labels: Any, kept: NDArray[np.int64], n_photos: int) -> Any:
-    """Return the labels of the photos that could be read."""
-    if len(kept) == n_photos or len(labels) != n_photos:
-        return labels
-    return np.asarray(labels)[kept]

@@ -2,13 +2,16 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from spadework.images.contract import Pixels
+from spadework.arrays import Floats, Pixels, Positions, Singles
+from spadework.core.networks import find_device
+from spadework.images.contract import check_pixels
 from spadework.images.cutpaste import N_KINDS
 from spadework.images.resnet import CODE_WIDTH, ResNet18
 
@@ -23,12 +26,6 @@ class PixelNetwork(nn.Module):
 
     Methods that use one of the two heads train that one and leave the other as it
     was drawn.
-
-    **Shape**
-
-    - `encode`: ``(n_images, 3, height, width)``, 0 to 1, to codes ``(n_images, 512)``
-    - `predict`: codes to logits of anomaly, ``(n_images,)``
-    - `tell_kinds`: codes to logits of the three kinds, ``(n_images, 3)``
     """
 
     def __init__(self) -> None:
@@ -48,15 +45,15 @@ class PixelNetwork(nn.Module):
         )
 
     def encode(self, images: Tensor) -> Tensor:
-        """Codes r = h(x), in float32."""
+        """Codes r = h(x) of photos 0 to 1, (n_images, 512), in float32."""
         return self.encoder(images)
 
     def predict(self, codes: Tensor) -> Tensor:
-        """Logit q(r)."""
+        """Logit q(r) of anomaly, (n_images,)."""
         return self.predictor(codes).squeeze(-1)
 
     def tell_kinds(self, codes: Tensor) -> Tensor:
-        """Logits g(r) of as is, CutPaste and scar."""
+        """Logits g(r) of as is, CutPaste and scar, (n_images, 3)."""
         return self.projection(codes)
 
 
@@ -108,29 +105,19 @@ def place(network: PixelNetwork, device: torch.device) -> PixelNetwork:
 class DevicePixels:
     """Photos as a network reads them: on the device at once where they fit.
 
-    Parameters
-    ----------
-    pixels : uint8 ndarray of shape (n_samples, height, width, 3)
-        May be a memory map; it is only read.
-    device : torch.device
+    Pixels, uint8 of shape (n_samples, height, width, 3), may be a memory map.
     """
 
     def __init__(self, pixels: Pixels, device: torch.device) -> None:
-        self._pixels = pixels
-        self.device = device
+        self._pixels, self.device = pixels, device
         self._resident: Tensor | None = None
-        if (
-            device.type == "cuda"
-            and pixels.nbytes < torch.cuda.mem_get_info(device)[0] / 2
-        ):
+        on_gpu = device.type == "cuda"
+        if on_gpu and pixels.nbytes < torch.cuda.mem_get_info(device)[0] / 2:
             self._resident = torch.empty(pixels.shape, dtype=torch.uint8, device=device)
             for rows in self._parts():
                 self._resident[rows] = torch.from_numpy(np.array(pixels[rows])).to(device)
 
-    def __len__(self) -> int:
-        return len(self._pixels)
-
-    def take(self, rows: NDArray[np.intp] | slice) -> Tensor:
+    def take(self, rows: Positions | slice) -> Tensor:
         """Photos at these positions, (n_rows, 3, height, width), floats from 0 to 1."""
         if self._resident is None:
             chosen = torch.from_numpy(np.array(self._pixels[rows])).to(self.device)
@@ -147,7 +134,7 @@ class DevicePixels:
 
     def _parts(self) -> Iterator[slice]:
         """Positions of the photos, a few at a time."""
-        for start in range(0, len(self), _SCORE_IMAGES):
+        for start in range(0, len(self._pixels), _SCORE_IMAGES):
             yield slice(start, start + _SCORE_IMAGES)
 
 
@@ -156,3 +143,28 @@ def half_precision(device: torch.device) -> contextlib.AbstractContextManager[ob
     if device.type == "cuda":
         return torch.autocast("cuda", dtype=torch.bfloat16)
     return contextlib.nullcontext()
+
+
+@dataclass(frozen=True)
+class PredictorModel:
+    """A trained `PixelNetwork` by its weights; scores are log-odds of anomaly."""
+
+    weights: Weights
+
+    def score(self, pixels: Pixels) -> Floats:
+        """Logit q(h(x)) of each photo, (n_samples,)."""
+        network, codes = encode(self.weights, pixels)
+        with torch.no_grad():
+            return network.predict(codes).cpu().numpy().astype(np.float64)
+
+    def represent(self, pixels: Pixels) -> Singles:
+        """Codes h(x), (n_samples, 512)."""
+        return encode(self.weights, pixels)[1].cpu().numpy()
+
+
+def encode(weights: Weights, pixels: Pixels) -> tuple[PixelNetwork, Tensor]:
+    """Build the network where scoring is fastest, and encode photos in float32."""
+    check_pixels(pixels)
+    device = find_device("auto")
+    network = place(restore_network(weights), device)
+    return network, DevicePixels(pixels, device).encode(network)

@@ -1,8 +1,7 @@
 """SPADE on photos as published: ResNet-18, CutPaste and pseudo-labels, all at once.
 
-"For image data, we use ResNet-18 as the base network architecture. For representation
-learning, we incorporate CutPaste [...]. We follow all the training details in [CutPaste]
-(including all the hyper-parameters)." (appendix B.5)
+"We follow all the training details in [CutPaste] (including all the hyper-parameters)."
+(appendix B.5)
 """
 
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from spadework.arrays import Labels, Pixels, Positions
 from spadework.core.losses import labeled_loss, pseudo_loss
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
@@ -20,18 +20,11 @@ from spadework.core.pseudo_labels import (
     learning_targets,
 )
 from spadework.core.training import warn_of_single_class
-from spadework.images.contract import Labels, PixelLearnt, Pixels
+from spadework.images.contract import PixelLearnt
 from spadework.images.cutpaste import three_way
 from spadework.images.density import CodeGaussians
-from spadework.images.models import PredictorModel
-from spadework.images.network import network_weights
-from spadework.images.training import (
-    CUTPASTE_TRAINING,
-    ImageTraining,
-    Rows,
-    TrainingRun,
-    deal,
-)
+from spadework.images.network import PredictorModel, network_weights
+from spadework.images.training import CUTPASTE_TRAINING, ImageTraining, TrainingRun, deal
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
 PAPER_LABELER = PseudoLabeler(
@@ -67,52 +60,51 @@ class PaperLearner:
     def learn(
         self, pixels: Pixels, labels: Labels, rng: np.random.Generator, *, verbose: bool
     ) -> PixelLearnt:
-        """Run Algorithm 1.
+        """Run Algorithm 1: pseudo-labels are made anew between epochs.
 
-        Parameters
-        ----------
-        pixels : uint8 ndarray of shape (n_samples, height, width, 3)
-        labels : ndarray of shape (n_samples,), values 1, 0 and -1
+        Pixels are of shape (n_samples, height, width, 3), and labels, (n_samples,), are
+        1, 0 and -1.
         """
         run = TrainingRun(pixels, self.options, rng)
-        state = _PseudoLabeling(run, labels, self.labeler, rng)
+        unlabeled = labels == UNLABELED
+        targets = np.full(len(labels), UNLABELED, dtype=np.int8)
         history: list[dict[str, float]] = []
 
-        def losses(rows: Rows) -> dict[str, Tensor]:
-            terms = spade_losses(run, rows, labels, state.targets)
+        def losses(rows: Positions) -> dict[str, Tensor]:
+            terms = spade_losses(run, rows, labels, targets)
             on_labels, on_pseudo, on_kinds = terms.values()
             loss = on_labels + self.alpha * on_pseudo + self.beta * on_kinds  # eq. 5
             return {"loss": loss, **terms}
 
-        everything = np.ones(len(labels), dtype=bool)
-        batches = deal(labels, everything, self.options.batch_size, rng)
-        state.refresh()
+        def refresh() -> tuple[FittedPseudoLabeler | None, PseudoLabels | None]:
+            if not unlabeled.any():
+                return None, None
+            labeler, pseudo = self.labeler.fit(run.codes(), labels, rng)
+            stand_in = self.labeler.stand_in
+            targets[unlabeled] = learning_targets(
+                labels, pseudo.labels, stand_in=stand_in
+            )
+            return labeler, pseudo
+
+        batches = deal(labels, np.ones_like(unlabeled), self.options.batch_size, rng)
+        labeler, pseudo = refresh()
         for means in run.epochs(batches, losses, verbose=verbose):
-            n_anomalies, n_normals = state.counts()
-            counts = {"pseudo_anomalies": n_anomalies, "pseudo_normals": n_normals}
-            history.append({**means, **counts})
-            state.refresh()
-        warn_of_single_class(labels, *state.counts())
+            history.append({**means, **_count(targets)})
+            labeler, pseudo = refresh()
+        warn_of_single_class(labels, *_count(targets).values())
         model = PredictorModel(network_weights(run.network))
-        return PixelLearnt(
-            model, model.score(pixels), history, state.labeler, state.pseudo_labels
-        )
+        return PixelLearnt(model, model.score(pixels), history, labeler, pseudo)
 
 
 def spade_losses(
-    run: TrainingRun, rows: Rows, labels: Labels, targets: Labels
+    run: TrainingRun, rows: Positions, labels: Labels, targets: Labels
 ) -> dict[str, Tensor]:
     """Three terms of eq. 5 on the photos of one step.
 
     The self-supervised term tells photos as they are, with CutPaste and with a scar
     apart; the predictor sees photos as they are. All are translated and jittered.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows,)
-        Positions of the photos, labeled ones first.
-    labels, targets : ndarrays of shape (n_samples,)
-        Labels, and what unlabeled photos are taken for; -1 where nothing is known.
+    Rows, (n_rows,), are positions of photos, labeled ones first. Targets are what
+    unlabeled photos are taken for, -1 where nothing is known, as labels (n_samples,).
     """
     views = three_way(run.augmented(rows), run.generator)
     codes = run.encode(views.images)
@@ -130,33 +122,7 @@ def spade_losses(
     }
 
 
-class _PseudoLabeling:
-    """The pseudo-labels as they stand: refreshed between epochs, used within them."""
-
-    def __init__(
-        self,
-        run: TrainingRun,
-        labels: Labels,
-        how: PseudoLabeler,
-        rng: np.random.Generator,
-    ) -> None:
-        self._run, self._labels, self._how, self._rng = run, labels, how, rng
-        self.labeler: FittedPseudoLabeler | None = None
-        self.pseudo_labels: PseudoLabels | None = None
-        self.targets = np.full(len(labels), UNLABELED, dtype=np.int8)
-
-    def refresh(self) -> None:
-        """Fit the one-class classifiers on the present codes and label anew."""
-        unlabeled = self._labels == UNLABELED
-        if not unlabeled.any():
-            return
-        self.labeler, self.pseudo_labels = self._how.fit(
-            self._run.codes(), self._labels, self._rng
-        )
-        self.targets[unlabeled] = learning_targets(
-            self._labels, self.pseudo_labels.labels, stand_in=self._how.stand_in
-        )
-
-    def counts(self) -> tuple[int, int]:
-        """Count the unlabeled photos that are taken for anomalies, and for normal."""
-        return int((self.targets == ANOMALY).sum()), int((self.targets == NORMAL).sum())
+def _count(targets: Labels) -> dict[str, int]:
+    """Count the unlabeled photos that are taken for anomalies, and for normal."""
+    kinds = {"pseudo_anomalies": ANOMALY, "pseudo_normals": NORMAL}
+    return {name: int((targets == kind).sum()) for name, kind in kinds.items()}

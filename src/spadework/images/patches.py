@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from spadework.arrays import Singles
 from spadework.errors import InputError
 
 MAX_PATCHES = 4096
@@ -32,17 +32,10 @@ _SMALLEST = 1e-6
 
 @dataclass(frozen=True)
 class PatchBank:
-    """Patches of normal photos.
+    """Patches of normal photos, (n_patches, n_channels), over a scale, (n_channels,)."""
 
-    Attributes
-    ----------
-    patches : ndarray of shape (n_patches, n_channels), float32
-        Divided by ``scale``.
-    scale : ndarray of shape (n_channels,), float32
-    """
-
-    patches: NDArray[np.float32]
-    scale: NDArray[np.float32]
+    patches: Singles
+    scale: Singles
 
     def __post_init__(self) -> None:
         fits = self.patches.ndim == 2 and self.patches.shape[1:] == self.scale.shape
@@ -50,23 +43,19 @@ class PatchBank:
             raise InputError("a bank needs patches, with one positive scale a channel")
 
 
-def draw_patches(
-    maps: NDArray[np.float32], n_patches: int, rng: np.random.Generator
-) -> NDArray[np.float32]:
+def draw_patches(maps: Singles, n_patches: int, rng: np.random.Generator) -> Singles:
     """Draw patches of every photo, (n_photos, n_patches, n_channels).
 
-    Parameters
-    ----------
-    maps : ndarray of shape (n_photos, n_channels, height, width)
+    Maps are of shape (n_photos, n_channels, height, width).
     """
     flat = maps.reshape(*maps.shape[:2], -1)
     n_photos, _, n_positions = flat.shape
-    chosen = rng.permuted(np.tile(np.arange(n_positions), (n_photos, 1)), axis=1)
-    chosen = chosen[:, None, :n_patches]
+    orders = rng.permuted(np.tile(np.arange(n_positions), (n_photos, 1)), axis=1)
+    chosen = orders[:, None, :n_patches]
     return np.take_along_axis(flat, chosen, axis=2).transpose(0, 2, 1)
 
 
-def make_bank(patches: NDArray[np.float32]) -> PatchBank:
+def make_bank(patches: Singles) -> PatchBank:
     """Scale patches, (n_patches, n_channels), so that channels count alike."""
     spread = patches.std(axis=0) + _SMALLEST
     scale = spread * np.float32(np.sqrt(patches.shape[1]))
@@ -81,13 +70,9 @@ def smooth(maps: Tensor) -> Tensor:
 def patch_distances(maps: Tensor, patches: Tensor, own: Tensor | None = None) -> Tensor:
     """Distance of every patch to the nearest of the bank, (n_photos, height, width).
 
-    Parameters
-    ----------
-    maps : tensor of shape (n_photos, n_channels, height, width)
-        Smoothed and scaled as the bank is.
-    patches : tensor of shape (n_patches, n_channels)
-    own : bool tensor of shape (n_photos, n_patches), optional
-        Patches that come from the photo itself, which do not count.
+    Maps, (n_photos, n_channels, height, width), are smoothed and scaled as the bank's
+    patches are, (n_patches, n_channels). Its patches that come from the photo itself do
+    not count: ``own``, (n_photos, n_patches), tells them.
     """
     everywhere = torch.ones_like(maps[:, 0], dtype=torch.bool)
     return _nearest(maps, everywhere, patches, own).view(everywhere.shape).sqrt()
@@ -96,9 +81,8 @@ def patch_distances(maps: Tensor, patches: Tensor, own: Tensor | None = None) ->
 def oddness(maps: Tensor, patches: Tensor, own: Tensor | None = None) -> Tensor:
     """Mean distance of a photo's oddest patches, (n_photos,).
 
-    It is that of `patch_distances`, with the same parameters, in half the time: the
-    distance to a few patches of the bank bounds that to all. Patches that it shows not
-    to be among the oddest are not looked at again.
+    It is that of `patch_distances` in half the time: the distance to a few patches of
+    the bank bounds that to all, and shows which patches need not be looked at again.
     """
     everywhere = torch.ones_like(maps[:, 0], dtype=torch.bool)
     few = None if own is None else own[:, ::_BOUND_BY]
@@ -114,12 +98,9 @@ def oddness(maps: Tensor, patches: Tensor, own: Tensor | None = None) -> Tensor:
 
 
 def _nearest(maps: Tensor, where: Tensor, patches: Tensor, own: Tensor | None) -> Tensor:
-    """Squared distance of chosen patches to the nearest of the bank, (n_chosen,).
+    """Squared distance of patches to the nearest of the bank, (n_chosen,).
 
-    Parameters
-    ----------
-    where : bool tensor of shape (n_photos, height, width)
-        The patches of maps that are chosen.
+    Those are chosen that ``where``, (n_photos, height, width), tells.
     """
     # Squared distances less those of the queries from zero are one product.
     bank = torch.cat([-2 * patches, (patches**2).sum(1, keepdim=True)], dim=1).T

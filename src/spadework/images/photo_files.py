@@ -8,21 +8,8 @@ from pathlib import Path
 
 from spadework.errors import DataError
 
-ENDINGS = (
-    *(".jpg", ".jpeg", ".jpe", ".jfif"),
-    *(".png", ".bmp", ".tif", ".tiff", ".webp"),
-)
-OTHER_ENDINGS = (
-    ".gif",
-    ".heic",
-    ".heif",
-    ".avif",
-    ".jp2",
-    ".raw",
-    ".dng",
-    ".cr2",
-    ".nef",
-)
+ENDINGS = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".tif", ".tiff", ".webp")
+NOT_READ = (".gif", ".heic", ".heif", ".avif", ".jp2", ".raw", ".dng", ".cr2", ".nef")
 """Endings of pictures that are not read."""
 
 LAYOUTS = (
@@ -74,13 +61,11 @@ def is_picture(path: Path) -> bool:
 def warn_of_others(folder: Path) -> None:
     """Log how many pictures below a folder are of kinds that are not read."""
     endings = _endings_below(folder)
-    others = {end: endings[end] for end in OTHER_ENDINGS if end in endings}
+    others = {end: endings[end] for end in NOT_READ if end in endings}
     if others:
         logger.warning(
-            "left out: %s pictures in %s that end in %s; save them as JPEG or PNG",
-            f"{sum(others.values()):,}",
-            folder,
-            ", ".join(others),
+            f"left out: {sum(others.values()):,} pictures in {folder} that end in "
+            f"{', '.join(others)}; save them as JPEG or PNG"
         )
 
 
@@ -106,11 +91,9 @@ def no_pictures_message(folder: Path) -> str:
     """Say that a folder has no pictures, and what it has instead."""
     endings = _endings_below(folder)
     hint = "; a table is given by its files" if endings.keys() & set(_TABLES) else ""
-    came = ", ".join(
-        f"{count:,} with {end}" for end, count in endings.most_common(_SHOWN)
-    )
+    counts = (f"{count:,} with {end}" for end, count in endings.most_common(_SHOWN))
+    found = f"files, {', '.join(counts)}" if endings else "no file at all"
     return (
         f"no picture in {folder}: expected files that end in {', '.join(ENDINGS)}, in "
-        f"folders {LAYOUTS}; found "
-        f"{f'files, {came}' if came else 'no file at all'}{hint}"
+        f"folders {LAYOUTS}; found {found}{hint}"
     )

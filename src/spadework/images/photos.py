@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Labels
 from spadework.errors import DataError, InputError, LabelError
 from spadework.images.photo_files import (
     ENDINGS,
@@ -42,20 +42,13 @@ _SHOWN = 5
 class Photos:
     """Pictures on disk and what is known of them.
 
-    Attributes
-    ----------
-    paths : tuple of Path
-    labels : ndarray of shape (n_photos,), int8
-        1 for anomalies, 0 for normal pictures, -1 for unlabeled ones.
-    names : tuple of str
-        Path below the folder with forward slashes, or as given in a list: no two
-        are the same.
-    kinds : tuple of str
-        The type of a defect, "good" for normal pictures, "" for unlabeled ones.
+    Labels, (n_photos,), are 1 for anomalies, 0 for normal pictures, -1 for unlabeled
+    ones; kinds the type of a defect, "good" and "". Names, no two the same, are paths
+    below the folder with forward slashes, or as given in a list.
     """
 
     paths: tuple[Path, ...]
-    labels: NDArray[np.int8]
+    labels: Labels
     names: tuple[str, ...]
     kinds: tuple[str, ...]
 
@@ -79,14 +72,14 @@ def find_photos(
     Parameters
     ----------
     source : folder, or list of paths
-        A folder holds ``good/``, ``defect/<type>/`` and ``unlabeled/``, any of them, at
-        any depth below; or the folders of MVTec AD; or, with none of these names,
-        pictures that are all unlabeled. Its pictures are sorted by name. A list of
-        paths keeps its order and is unlabeled. Hidden files and folders are left out.
+        A folder holds any of ``good/``, ``defect/<type>/`` and ``unlabeled/``, or the
+        folders of MVTec AD; or, with none of these names, pictures that are all
+        unlabeled. They are sorted by name; what is hidden is left out. A list of paths
+        keeps its order and is unlabeled.
     labels : path or frame, optional
         A table with a column ``file`` (or ``path``, ``image``, ``name``), relative to
-        the folder, and a column ``label``. It alone decides then, wherever in the
-        folder pictures lie; pictures it does not list are unlabeled.
+        the folder, and a column ``label``. It alone decides then; pictures it does not
+        list are unlabeled.
     label_map : mapping from a label value to 1, 0 or -1, optional
         What the values of ``labels`` mean; 1, 0 and -1 need no mapping.
 
@@ -108,9 +101,15 @@ def find_photos(
             )
         return _listed(source)
     folder = Path(source)
-    _refuse_absent(folder)
+    if folder.is_file():
+        raise DataError(
+            f"{folder} is a file, not a folder. Give the folder that holds the pictures, "
+            f"or a list of files"
+        )
+    if not folder.is_dir():
+        raise DataError(f"{folder} does not exist; expected a folder of pictures")
     if labels is None:
-        return _labeled_by_folder(folder)
+        return _as_photos(_labeled_by_folder(folder), folder)
     return _labeled_by_table(folder, labels, label_map)
 
 
@@ -131,34 +130,28 @@ def _listed(source: Iterable[str | os.PathLike[str]]) -> Photos:
         "Correct the paths; a folder is given alone, not in a list",
     )
     names = tuple(path.as_posix() for path in paths)
-    refuse_some(_repeated(names), "pictures are listed twice", "List each once")
+    _refuse_repeated(names, "pictures are listed twice")
     labels = np.full(len(paths), UNLABELED, dtype=np.int8)
     return Photos(paths, labels, names, ("",) * len(paths))
 
 
-def _labeled_by_folder(folder: Path) -> Photos:
-    """Return the pictures of a folder, labeled by the folders they lie in."""
+def _labeled_by_folder(folder: Path) -> Iterator[_Photo]:
+    """Find the pictures of a folder, labeled by the folders they lie in."""
     present = {sub.name.lower() for sub in folders_in(folder)}
     if present & {"train", "test"}:
-        found = _in_mvtec_folders(folder)
+        yield from _in_mvtec_folders(folder)
     elif present & set(_OWN_FOLDERS):
-        found = _in_own_folders(folder)
+        _refuse_strangers(folder, _OWN_FOLDERS)
+        for sub in folders_in(folder):
+            match sub.name.lower():
+                case "good":
+                    yield from _all_as(sub, NORMAL)
+                case "defect":
+                    yield from _by_type(sub)
+                case _:
+                    yield from _all_as(sub, UNLABELED)
     else:
-        found = _all_as(folder, UNLABELED)
-    return _as_photos(found, folder)
-
-
-def _in_own_folders(folder: Path) -> Iterator[_Photo]:
-    """Find the pictures of good/, defect/<type>/ and unlabeled/."""
-    _refuse_strangers(folder, _OWN_FOLDERS)
-    for sub in folders_in(folder):
-        match sub.name.lower():
-            case "good":
-                yield from _all_as(sub, NORMAL)
-            case "defect":
-                yield from _by_type(sub)
-            case _:
-                yield from _all_as(sub, UNLABELED)
+        yield from _all_as(folder, UNLABELED)
 
 
 def _in_mvtec_folders(folder: Path) -> Iterator[_Photo]:
@@ -173,19 +166,14 @@ def _in_mvtec_folders(folder: Path) -> Iterator[_Photo]:
                 _refuse_strangers(sub, None)
                 for kind in folders_in(sub):
                     is_good = kind.name.lower() == GOOD
-                    yield from _all_as(kind, NORMAL) if is_good else _defects(kind)
+                    yield from _all_as(kind, NORMAL if is_good else ANOMALY)
 
 
 def _all_as(folder: Path, label: int) -> Iterator[_Photo]:
-    """Find all pictures below a folder, with one label."""
+    """Find all pictures below a folder, with one label; defects are of its name."""
+    kind = folder.name if label == ANOMALY else _KINDS[label]
     for path in pictures_below(folder):
-        yield _Photo(path, label, _KINDS[label])
-
-
-def _defects(folder: Path) -> Iterator[_Photo]:
-    """Find all pictures below a folder that is named after a type of defect."""
-    for path in pictures_below(folder):
-        yield _Photo(path, ANOMALY, folder.name)
+        yield _Photo(path, label, kind)
 
 
 def _by_type(folder: Path) -> Iterator[_Photo]:
@@ -197,7 +185,7 @@ def _by_type(folder: Path) -> Iterator[_Photo]:
                 f"{folder.name}/ if its pictures are normal, or rename it"
             )
         if entry.is_dir():
-            yield from _defects(entry)
+            yield from _all_as(entry, ANOMALY)
         elif is_picture(entry):
             yield _Photo(entry, ANOMALY, DEFECT)
 
@@ -263,9 +251,7 @@ def _rows_by_name(table: pa.Table, folder: Path, names: set[str]) -> dict[str, i
         f"of the {len(texts):,} files in the table of labels are no pictures in {folder}",
         f"Write paths relative to this folder, of files that end in {', '.join(ENDINGS)}",
     )
-    refuse_some(
-        _repeated(listed), "files are in the table of labels twice", "List each once"
-    )
+    _refuse_repeated(listed, "files are in the table of labels twice")
     return {name: row for row, name in enumerate(listed)}
 
 
@@ -277,19 +263,9 @@ def _name_below(folder: Path, text: str) -> str:
     return Path(path).as_posix()
 
 
-def _repeated(names: Sequence[str]) -> list[str]:
-    return [name for name, count in Counter(names).items() if count > 1]
-
-
-def _refuse_absent(folder: Path) -> None:
-    """Raise unless there is such a folder."""
-    if folder.is_file():
-        raise DataError(
-            f"{folder} is a file, not a folder. Give the folder that holds the pictures, "
-            f"or a list of files"
-        )
-    if not folder.is_dir():
-        raise DataError(f"{folder} does not exist; expected a folder of pictures")
+def _refuse_repeated(names: Sequence[str], what: str) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    refuse_some(repeated, what, "List each once")
 
 
 def _refuse_strangers(folder: Path, expected: tuple[str, ...] | None) -> None:

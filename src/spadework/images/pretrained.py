@@ -1,36 +1,31 @@
 """The default on photos: features of a pretrained network, read in five ways.
 
-The network is not trained further. What it sees of a photo makes one row: its maps
-pooled, how their channels correlate, how far the photo's oddest patches lie from patches
-of normal photos, and what a model that labels have taught says of its patches. Photos are
-learnt from in several views, turned and tilted, and scored as they are. From there on all
-is as for tables: pseudo-labels by consensus are one of five readings of the unlabeled
-photos, each is learnt on its own, and held-out labels say how far to believe it. Readings
-are linear, the distance of patches takes the place of one-class scores, and
-pseudo-anomalies are the odd photos that pseudo-labels are judged by.
+What the network sees of a photo makes one row: its maps pooled, how their channels
+correlate, how far the oddest patches lie from those of normal photos, and what a model
+that labels have taught says of them. Photos are learnt from in several views. From there
+on all is as for tables, but readings are linear, the distance of patches takes the place
+of one-class scores, and pseudo-anomalies are what pseudo-labels are judged by.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Labels, Pixels, Positions, Singles
 from spadework.core.copies import CopiedByFields
-from spadework.core.networks import find_device
 from spadework.core.pseudo_labels import PseudoLabeler, learning_targets
 from spadework.core.scaling import fit_principal_scaler
 from spadework.core.trust import AS_NORMAL, AS_SUSPECT, LABELS, PSEUDO
 from spadework.core.weighing import weigh_readings
 from spadework.errors import InputError
+from spadework.images.augment import N_VIEWS
 from spadework.images.backbone import SEEN_WIDTH, Weights, restore_backbone
-from spadework.images.contract import Floats, Labels, PixelLearnt, Pixels, check_pixels
+from spadework.images.contract import PixelLearnt, check_pixels
 from spadework.images.density import CodeGaussians
 from spadework.images.patches import PatchBank
-from spadework.images.seeing import Seen, see_photos
-from spadework.images.sight import Sight
+from spadework.images.sight import Seen, Sight, see_photos
 from spadework.images.spotting import Spotter
-from spadework.images.views import N_VIEWS
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.blend import BlendedModel
 from spadework.learners.companions import SPOTS, Companion, blend_by_trust, join_all
@@ -79,17 +74,9 @@ LABELER = PseudoLabeler(
 
 @dataclass(frozen=True)
 class PhotoModel(CopiedByFields):
-    """A pretrained network, patches of normal photos, and blended readings.
+    """Weights of a pretrained network, patches of normal photos, and blended readings.
 
-    Attributes
-    ----------
-    weights : dict of ndarray
-        Of the network.
-    bank : PatchBank
-    blend : BlendedModel
-        Readings of rows: linear models, and the columns that are scores.
-    spotter : Spotter, optional
-        What labels say about patches.
+    The spotter is what labels say about patches.
     """
 
     weights: Weights
@@ -111,23 +98,21 @@ class PhotoModel(CopiedByFields):
         """Weighted mean over the readings, (n_samples,)."""
         return self.blend.score(self.rows(pixels))
 
-    def represent(self, pixels: Pixels) -> NDArray[np.float32]:
+    def represent(self, pixels: Pixels) -> Singles:
         """Principal axes, as the pseudo-labeler sees photos, (n_samples, n_axes)."""
         return self.blend.represent(self.rows(pixels))
 
-    def rows(self, pixels: Pixels) -> NDArray[np.float32]:
+    def rows(self, pixels: Pixels) -> Singles:
         """Return what the readings read, (n_samples, n_features)."""
-        return self._sight.rows(pixels)
+        return self._sight.rows(pixels, np.arange(len(pixels)))
 
-    def heat(self, pixels: Pixels) -> NDArray[np.float32]:
+    def heat(self, pixels: Pixels) -> Singles:
         """Distance of every pixel's patch to normal patches, (n_samples, h, w)."""
         return self._sight.heat(pixels)
 
     @cached_property
     def _sight(self) -> Sight:
-        device = find_device("auto")
-        network = restore_backbone(self.weights, device)
-        return Sight(network, self.bank, self.spotter, device)
+        return Sight(restore_backbone(self.weights), self.bank, self.spotter)
 
 
 @dataclass(frozen=True)
@@ -156,16 +141,13 @@ class PretrainedLearner:
     ) -> PixelLearnt:
         """Turn photos into rows, pseudo-label them, learn and weigh the readings."""
         check_pixels(pixels)
+        wanted = self.readings or READINGS
         learnt = _choose_learnt(labels, rng)
         both = (labels == NORMAL).any() and (labels == ANOMALY).any()
+        spot = self.spot and LABELS in wanted and bool(both)
+        n_views = 1 if set(wanted) == {PATCHES} else N_VIEWS
         seen = see_photos(
-            pixels,
-            labels,
-            learnt,
-            rng,
-            n_views=1 if set(self._wanted) == {PATCHES} else N_VIEWS,
-            spot=self.spot and LABELS in self._wanted and bool(both),
-            verbose=verbose,
+            pixels, labels, learnt, rng, n_views, spot=spot, verbose=verbose
         )
         scaler = fit_principal_scaler(seen.X[learnt], N_AXES)
         fitted, pseudo = None, None
@@ -174,7 +156,7 @@ class PretrainedLearner:
         targets = learning_targets(
             labels, pseudo.labels if pseudo else None, stand_in=self.labeler.stand_in
         )
-        grown = _learn_readings(seen, learnt, labels, targets, rng, self._wanted)
+        grown = _learn_readings(seen, learnt, labels, targets, rng, wanted)
         beside: dict[str, dict[str, Companion]] = {}
         if seen.spots is not None:
             spots = GrownReading(ColumnScorer(seen.X.shape[1] - 1), seen.spots)
@@ -183,12 +165,9 @@ class PretrainedLearner:
         called = np.zeros(len(labels), dtype=bool)
         if pseudo is not None:
             called[labels == UNLABELED] = pseudo.labels == ANOMALY
-        trust = weigh_readings(
-            {name: each.held_out for name, each in joined.items()},
-            labels,
-            called,
-            doubt_shift=False,
-        ).counting(LABELS, LABELS_COUNT)
+        held_out = {name: each.held_out for name, each in joined.items()}
+        trust = weigh_readings(held_out, labels, called, doubt_shift=False)
+        trust = trust.counting(LABELS, LABELS_COUNT)
         blend, scores, trust = blend_by_trust(
             grown, beside, trust, labels, scaler, lift=False
         )
@@ -199,12 +178,8 @@ class PretrainedLearner:
         model = PhotoModel(seen.weights, seen.bank, blend, seen.spotter)
         return PixelLearnt(model, scores, [counts], fitted, pseudo, trust)
 
-    @property
-    def _wanted(self) -> tuple[str, ...]:
-        return self.readings or READINGS
 
-
-def _choose_learnt(labels: Labels, rng: np.random.Generator) -> NDArray[np.intp]:
+def _choose_learnt(labels: Labels, rng: np.random.Generator) -> Positions:
     """Positions of photos to learn from: all labeled ones, and not too many others."""
     unlabeled = np.flatnonzero(labels == UNLABELED)
     if len(unlabeled) > MAX_UNLABELED:
@@ -214,7 +189,7 @@ def _choose_learnt(labels: Labels, rng: np.random.Generator) -> NDArray[np.intp]
 
 def _learn_readings(
     seen: Seen,
-    learnt: NDArray[np.intp],
+    learnt: Positions,
     labels: Labels,
     targets: Labels,
     rng: np.random.Generator,
@@ -222,10 +197,8 @@ def _learn_readings(
 ) -> dict[str, GrownReading]:
     """Fit the wanted readings that the labels allow.
 
-    Parameters
-    ----------
-    learnt : ndarray of shape (n_learnt,)
-    targets : ndarray of shape (n_unlabeled,)
+    Learnt are the positions of photos to learn from, and targets, (n_unlabeled,), what
+    unlabeled photos are taken for.
     """
     alphas = {ANOMALY: PSEUDO_WEIGHT, NORMAL: PSEUDO_WEIGHT}
     known = labels[learnt]

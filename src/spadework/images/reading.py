@@ -1,9 +1,8 @@
-"""Read pictures of any size and mode as squares of colour pixels.
+"""Read pictures of any size and mode as squares of colour pixels, in their order.
 
-Decoding runs in threads, which Pillow lets run side by side; what comes out is in the
-order of what went in. What is transparent is laid on white. Grey of 16 bits is scaled
-by its full range: 65,535 becomes 255. Of files with several pictures the first is read.
-The orientation that cameras note is applied, colour profiles are not.
+What is transparent is laid on white. Grey of 16 bits is scaled by its full range: 65,535
+becomes 255. Of files with several pictures the first is read. The orientation that
+cameras note is applied, colour profiles are not.
 """
 
 import logging
@@ -17,18 +16,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Pixels, Positions
 from spadework.core.cores import usable_cores
 from spadework.errors import DataError, InputError
 from spadework.images.arrays import check_images, eight_bit
-from spadework.images.decoding import (
-    Pixels,
-    Unreadable,
-    decode,
-    load_pillow,
-    resize_pixels,
-)
+from spadework.images.decoding import Unreadable, decode, load_pillow, resize_pixels
 from spadework.images.storing import PixelStore
 from spadework.parameters import check_positive_integer
 from spadework.progress import progress
@@ -37,7 +30,7 @@ logger = logging.getLogger("spadework")
 
 OnCorrupt = Literal["refuse", "skip"]
 Paths = Iterable[str | os.PathLike[str]]
-Chunk = tuple[NDArray[np.int64], Pixels]
+Chunk = tuple[Positions, Pixels]
 
 DEFAULT_SIZE = 256
 _AHEAD_PER_WORKER = 4
@@ -45,18 +38,14 @@ _SHOWN = 5
 
 
 class ReadPhotos(NamedTuple):
-    """Pictures that were read.
+    """Pictures that were read, and which of the paths these are, (n_kept,), ascending.
 
-    Attributes
-    ----------
-    pixels : ndarray of shape (n_kept, size, size, 3), uint8
-        In memory, or mapped from a temporary file that goes when the array does.
-    kept : ndarray of shape (n_kept,), int64
-        Which of the paths these are, ascending.
+    Pixels, (n_kept, size, size, 3), are in memory, or mapped from a temporary file that
+    goes when the array does.
     """
 
     pixels: Pixels
-    kept: NDArray[np.int64]
+    kept: Positions
 
 
 def read_photos(
@@ -66,10 +55,7 @@ def read_photos(
     on_corrupt: OnCorrupt = "refuse",
     verbose: bool = False,
 ) -> ReadPhotos:
-    """Read pictures as squares of colour pixels.
-
-    Pixels beyond 64 MiB go to a temporary file and are mapped, so memory stays bounded
-    however many pictures there are.
+    """Read pictures as squares of colour pixels, in bounded memory.
 
     Parameters
     ----------
@@ -78,10 +64,8 @@ def read_photos(
     size : int
         Width and height of what comes out; the shape of a picture is not kept.
     on_corrupt : {"refuse", "skip"}
-        What becomes of files that cannot be read: an error when all were tried, or
-        they are left out and named in the log.
-    verbose : bool
-        Whether to show progress.
+        Files that cannot be read are an error when all were tried, or are left out and
+        named in the log.
 
     Raises
     ------
@@ -123,13 +107,8 @@ def iter_photos(
     """Read pictures chunk by chunk, the next one while the last is worked on.
 
     Parameters are those of `read_photos`, but paths may come from an iterator. Corrupt
-    pictures are refused when the turn of their chunk comes, or make it shorter.
-
-    Yields
-    ------
-    indices : ndarray of shape (n,), int64
-        Which of the paths these are, ascending; n is from 1 to chunk.
-    pixels : ndarray of shape (n, size, size, 3), uint8
+    pictures are refused when the turn of their chunk comes, or make it shorter. Yields
+    which of the paths these are, (n,), n from 1 to chunk, and pixels, (n, size, size, 3).
     """
     _check_reading(paths, size, on_corrupt)
     check_positive_integer("chunk", chunk)
@@ -142,20 +121,13 @@ def as_pixels(images: Any, size: int = DEFAULT_SIZE) -> Pixels:
     Parameters
     ----------
     images : ndarray of shape (n, H, W), (n, H, W, 1) or (n, H, W, 3), or list of arrays
-        Values are uint8, or floats from 0 to 1. In a list each array is a picture of
-        shape (H, W), (H, W, 1) or (H, W, 3), and may have a size of its own.
-    size : int
-        Width and height of what comes out.
+        Values are uint8, or floats from 0 to 1. In a list each picture may have a size
+        of its own. Others are refused with an InputError.
 
     Returns
     -------
     pixels : ndarray of shape (n, size, size, 3), uint8
         A copy; mapped from a temporary file if it is large, as of `read_photos`.
-
-    Raises
-    ------
-    InputError
-        For other shapes, types and values.
     """
     check_positive_integer("size", size)
     pictures = check_images(images)
@@ -165,9 +137,7 @@ def as_pixels(images: Any, size: int = DEFAULT_SIZE) -> Pixels:
         return store.pixels()
 
 
-def _chunks(
-    paths: Paths, size: int, chunk: int, on_corrupt: OnCorrupt
-) -> Iterator[Chunk]:
+def _chunks(paths: Paths, size: int, chunk: int, on_corrupt: str) -> Iterator[Chunk]:
     """Yield what `iter_photos` promises, for parameters that were checked."""
     with closing(_decoded(paths, size, ahead=chunk)) as pictures:
         numbered = enumerate(pictures)
@@ -200,9 +170,7 @@ def _decoded(
         executor.shutdown(cancel_futures=True)
 
 
-def _answer_corrupt(
-    corrupt: Sequence[Unreadable], n_tried: int, on_corrupt: OnCorrupt
-) -> None:
+def _answer_corrupt(corrupt: list[Unreadable], n_tried: int, on_corrupt: str) -> None:
     """Raise for pictures that cannot be read, or log that they are left out."""
     if not corrupt:
         return
@@ -225,5 +193,10 @@ def _check_reading(paths: Paths, size: int, on_corrupt: str) -> None:
             f"those of a folder"
         )
     check_positive_integer("size", size)
+    check_on_corrupt(on_corrupt)
+
+
+def check_on_corrupt(on_corrupt: str) -> None:
+    """Refuse what says nothing of files that cannot be read."""
     if on_corrupt not in ("refuse", "skip"):
         raise InputError(f"on_corrupt must be 'refuse' or 'skip'; got {on_corrupt!r}")

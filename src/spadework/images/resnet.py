@@ -13,17 +13,8 @@ class ResNet18(nn.Module):
     """Eight residual blocks of two convolutions on photos in the range 0 to 1.
 
     The state has the names and shapes of torchvision's ``resnet18``, without its linear
-    head.
-
-    **Shape**
-
-    - Input: ``(n_images, 3, height, width)``, sides of at least 32
-    - Output: the code, ``(n_images, 512)``, in float32 under any autocast
-
-    Examples
-    --------
-    >>> sum(weight.numel() for weight in ResNet18().parameters())
-    11176512
+    head. Of photos ``(n_images, 3, height, width)``, sides of at least 32, it makes codes
+    ``(n_images, 512)``, in float32 under any autocast.
     """
 
     def __init__(self) -> None:

@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Pixels, Positions
 from spadework.errors import DataError, InputError
 from spadework.files import STDOUT, open_new, write_whole
-from spadework.images.contract import Floats, Pixels
 from spadework.images.detector import ImageSPADE, patch_model
-from spadework.images.heat import as_picture, heat_range, overlay
+from spadework.images.heat import encode_picture, heat_range, overlay
 from spadework.images.photos import Photos
 from spadework.images.reading import iter_photos
 from spadework.progress import progress
 
 COLUMNS = ("file", "anomaly_score", "anomalous")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-
-Rows = NDArray[np.int64]
 
 
 class PhotoCounts(NamedTuple):
@@ -51,8 +48,7 @@ def score_photos(
     Parameters
     ----------
     detector : ImageSPADE
-        Fitted. With ``on_corrupt="skip"``, files that cannot be read get empty cells.
-    photos : Photos
+        With ``on_corrupt="skip"``, files that cannot be read get empty cells.
     out : path ending in .csv or .tsv, or "-" for standard output
         Written beside its place and moved there when whole.
     top : int, optional
@@ -67,7 +63,7 @@ def score_photos(
     if top is not None and top < 1:
         raise InputError(f"top must be a positive number; got {top}")
     draw = _HeatMaps(detector, photos, heat_maps, force=force)
-    best = _Best(top)
+    best, best_scores = np.empty(0, dtype=np.intp), np.empty(0)
     n_anomalies = n_written = n_unreadable = 0
     with (
         _open_table(out, force=force) as write,
@@ -83,42 +79,30 @@ def score_photos(
                 n_written += int(kept.sum())
                 draw.draw(rows[read], pixels, kept[read])
             else:
-                best.add(rows[kept & read], scores[kept & read])
+                best = np.append(best, rows[kept & read])
+                best_scores = np.append(best_scores, scores[kept & read])
+                order = np.argsort(-best_scores, kind="stable")[:top]
+                best, best_scores = best[order], best_scores[order]
             for _ in rows:
                 advance("")
         if top is not None:
-            _write(write, detector, photos, best.rows, best.scores)
-            n_written = len(best.rows)
-            draw.draw_files(best.rows)
+            _write(write, detector, photos, best, best_scores)
+            n_written = len(best)
+            draw.draw_files(best)
     return PhotoCounts(len(photos.paths), n_anomalies, n_written, n_unreadable)
-
-
-class _Best:
-    """The highest scores of all that were added, highest first; of equals the earlier."""
-
-    def __init__(self, n_best: int | None) -> None:
-        self._n_best = n_best
-        self.rows, self.scores = np.empty(0, dtype=np.int64), np.empty(0)
-
-    def add(self, rows: Rows, scores: Floats) -> None:
-        """Keep those of these pictures, (n,), that are among the best."""
-        rows, scores = np.append(self.rows, rows), np.append(self.scores, scores)
-        order = np.argsort(-scores, kind="stable")[: self._n_best]
-        self.rows, self.scores = rows[order], scores[order]
 
 
 def _scored(
     detector: ImageSPADE, photos: Photos
-) -> Iterator[tuple[Rows, Pixels, Floats]]:
+) -> Iterator[tuple[Positions, Pixels, Floats]]:
     """Score pictures a few at a time.
 
     Yields the positions of all pictures, (n,), the pixels of those that were read, and
     scores, (n,), NaN where there are no pixels.
     """
     start = 0
-    for read, pixels in iter_photos(
-        photos.paths, detector.size, on_corrupt=detector.on_corrupt
-    ):
+    chunks = iter_photos(photos.paths, detector.size, on_corrupt=detector.on_corrupt)
+    for read, pixels in chunks:
         rows = np.arange(start, read[-1] + 1)
         scores = np.full(len(rows), np.nan)
         scores[read - start] = detector.anomaly_score(pixels)
@@ -131,7 +115,7 @@ def _scored(
 
 
 def _write(
-    write: Any, detector: ImageSPADE, photos: Photos, rows: Rows, scores: Floats
+    write: Any, detector: ImageSPADE, photos: Photos, rows: Positions, scores: Floats
 ) -> None:
     """Write one line a picture; what was not read has empty cells."""
     for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
@@ -151,12 +135,9 @@ def _open_table(out: Path | str, *, force: bool) -> Iterator[Any]:
     if suffix not in _DELIMITERS:
         raise InputError(f"{out} must end in .csv or .tsv")
     with open_new(Path(out), force=force) as file:
+        # Names of files need not be UTF-8.
         text = io.TextIOWrapper(
-            file,
-            encoding="utf-8",
-            errors="surrogateescape",  # names of files need not be UTF-8
-            newline="",
-            write_through=True,
+            file, "utf-8", "surrogateescape", newline="", write_through=True
         )
         writer = csv.writer(text, delimiter=_DELIMITERS[suffix], lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -182,7 +163,7 @@ class _HeatMaps:
             )
         self._range = heat_range(model.bank)
 
-    def draw(self, rows: Rows, pixels: Pixels, kept: NDArray[np.bool_]) -> None:
+    def draw(self, rows: Positions, pixels: Pixels, kept: Flags) -> None:
         """Draw those pictures that are kept; rows and pixels of n pictures."""
         if self._folder is None or not kept.any():
             return
@@ -191,11 +172,9 @@ class _HeatMaps:
         for row, picture in zip(rows[kept].tolist(), drawn, strict=True):
             target = self._folder / heat_name(self._photos.names[row])
             target.parent.mkdir(parents=True, exist_ok=True)
-            content = io.BytesIO()
-            as_picture(picture).save(content, "PNG")
-            write_whole(target, content.getvalue())
+            write_whole(target, encode_picture(picture, "PNG"))
 
-    def draw_files(self, rows: Rows) -> None:
+    def draw_files(self, rows: Positions) -> None:
         """Read these pictures again and draw them all."""
         if self._folder is None:
             return
@@ -211,8 +190,6 @@ def heat_name(name: str) -> Path:
     (PosixPath('good/1.png'), PosixPath('a/1.jpg.png'))
     """
     path = Path(name)
-    parts = [part for part in path.parts if part not in (path.anchor, "..")]
-    below = Path(*parts)
-    if below.suffix.lower() == ".png":
-        return below
-    return below.with_name(f"{below.name}.png")
+    below = Path(*(part for part in path.parts if part not in (path.anchor, "..")))
+    is_png = below.suffix.lower() == ".png"
+    return below if is_png else below.with_name(f"{below.name}.png")

@@ -1,21 +1,20 @@
 """Which patches tell a defect, learnt from labels of whole photos.
 
-A label says that a photo has a defect, and not where. A photo is therefore taken to be as
-anomalous as its most anomalous patches are (multiple-instance learning), and what makes a
-patch anomalous is learnt: a linear model of its channels and of their squares, so that it
-begins as the distance from the mean of normal patches.
+A label does not say where a defect is. A photo is therefore taken to be as anomalous as
+its most anomalous patches are (multiple-instance learning). What makes a patch anomalous
+is learnt: a linear model of its channels and of their squares, so that it begins as the
+distance from the mean of normal patches.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from spadework.arrays import Floats, Labels, Positions, Singles
 from spadework.errors import InputError
-from spadework.images.contract import Floats, Labels
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.linear import N_FOLDS, deal_folds, pick_held_out
 
@@ -42,17 +41,13 @@ _SMALLEST = 1e-6
 class Spotter:
     """Models of patches, whose mean counts.
 
-    Attributes
-    ----------
-    mean, spread : ndarray of shape (n_channels,), float32
-        Of patches of normal photos.
-    weights : ndarray of shape (2 * n_channels, n_models), float32
-        For channels, then for their squares.
+    Mean and spread, (n_channels,), are those of patches of normal photos. Weights,
+    (2 * n_channels, n_models), are for channels, then for their squares.
     """
 
-    mean: NDArray[np.float32]
-    spread: NDArray[np.float32]
-    weights: NDArray[np.float32]
+    mean: Singles
+    spread: Singles
+    weights: Singles
 
     def __post_init__(self) -> None:
         shapes = {self.mean.shape, self.spread.shape, (len(self.weights) // 2,)}
@@ -65,21 +60,16 @@ class Spotter:
     def spot(self, maps: Tensor) -> Tensor:
         """Score photos by their most anomalous patches, (n_photos,).
 
-        Parameters
-        ----------
-        maps : tensor of shape (n_photos, n_channels, height, width)
-            Smoothed.
+        Maps are smoothed, (n_photos, n_channels, height, width).
         """
-        mean, spread, weights = (
-            torch.from_numpy(each).to(maps.device)
-            for each in (self.mean, self.spread, self.weights)
-        )
+        parts = (self.mean, self.spread, self.weights)
+        mean, spread, weights = (torch.from_numpy(part).to(maps.device) for part in parts)
         return _pool(_traits(maps.flatten(2), mean, spread) @ weights).mean(1)
 
 
 def choose_views(
     labels: Labels, n_views: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], int]:
+) -> tuple[Positions, int]:
     """Positions of labeled photos to learn from, and in how many views each.
 
     Of a class that leaves the other too little room, some are drawn.
@@ -92,25 +82,13 @@ def choose_views(
 
 
 def fit_spotter(
-    maps: NDArray[np.float32],
-    labels: Labels,
-    rng: np.random.Generator,
-    device: torch.device,
+    maps: Singles, labels: Labels, rng: np.random.Generator, device: torch.device
 ) -> tuple[Spotter, Floats]:
     """Fit a model without each fold; score photos by models that have not seen them.
 
-    Parameters
-    ----------
-    maps : ndarray of shape (n_views, n_photos, n_channels, n_positions)
-        Smoothed.
-    labels : ndarray of shape (n_photos,)
-        Of both classes.
-
-    Returns
-    -------
-    spotter : Spotter
-    held_out : ndarray of shape (n_photos,)
-        Of the first view. A photo that is the only one of its class is scored by all.
+    Maps are smoothed, (n_views, n_photos, n_channels, n_positions), and labels of both
+    classes. Returns held-out scores, (n_photos,), of the first view: a photo that is the
+    only one of its class is scored by all models.
     """
     normal = maps[:, labels == NORMAL]
     mean = normal.mean(axis=(0, 1, 3))
@@ -120,10 +98,8 @@ def fit_spotter(
     scale = (torch.from_numpy(each).to(device) for each in (mean, spread))
     traits = _traits(flat, *scale)
     folds = deal_folds(labels, rng)
-    models: list[Tensor] = []
-    for fold in range(N_FOLDS):
-        counted = np.where(folds == fold, UNLABELED, labels)
-        models.append(_fit(traits, np.tile(counted, n_views)))
+    counted = (np.where(folds == fold, UNLABELED, labels) for fold in range(N_FOLDS))
+    models = [_fit(traits, np.tile(each, n_views)) for each in counted]
     weights = torch.stack(models, dim=1)
     scores = _pool(traits[:n_photos] @ weights).double().cpu().numpy()
     spotter = Spotter(mean, spread, weights.cpu().numpy())
@@ -133,11 +109,8 @@ def fit_spotter(
 def _fit(traits: Tensor, labels: Labels) -> Tensor:
     """Fit the weights of patches, (2 * n_channels,), both classes weighing the same.
 
-    Parameters
-    ----------
-    traits : tensor of shape (n_views, n_positions, 2 * n_channels)
-    labels : ndarray of shape (n_views,)
-        Unlabeled ones are left out.
+    Traits are of shape (n_views, n_positions, 2 * n_channels), labels (n_views,);
+    unlabeled views are left out.
     """
     device, n_traits = traits.device, traits.shape[2]
     shares = np.zeros(len(labels), dtype=np.float32)
@@ -169,13 +142,7 @@ def _fit(traits: Tensor, labels: Labels) -> Tensor:
 
 
 def _traits(maps: Tensor, mean: Tensor, spread: Tensor) -> Tensor:
-    """Standardised channels and their squares, (n_photos, n_positions, 2 * n_channels).
-
-    Parameters
-    ----------
-    maps : tensor of shape (n_photos, n_channels, n_positions)
-    mean, spread : tensor of shape (n_channels,)
-    """
+    """Scale channels, add their squares, (n_photos, n_positions, 2 * n_channels)."""
     z = (maps.transpose(1, 2) - mean) / spread
     return torch.cat([z, (z**2 - 1).clamp(max=LARGEST) / 3], dim=2)
 

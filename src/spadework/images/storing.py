@@ -7,26 +7,19 @@ from typing import Self
 
 import numpy as np
 
+from spadework.arrays import Pixels
 from spadework.errors import DataError
-from spadework.images.decoding import Pixels
 
 MEMORY_BYTES = 64 << 20
 """Pixels that take more go to a temporary file."""
 
 
 class PixelStore:
-    """Pictures of one size, put one behind the other.
+    """Pictures of one width and height, so many at most, put one behind the other.
 
     The file has no name from the start, so nothing is left of it whatever happens. It
     is written, not mapped, while it grows: a full disk is then an error that can be
     caught, and what was written does not count as memory of this process.
-
-    Parameters
-    ----------
-    n_photos : int
-        Pictures there will be at most.
-    size : int
-        Their width and height.
     """
 
     def __init__(self, n_photos: int, size: int) -> None:
@@ -36,7 +29,11 @@ class PixelStore:
         if n_bytes <= MEMORY_BYTES:
             self._place = np.empty((n_photos, *self._shape), dtype=np.uint8)
         else:
-            _refuse_little_room(n_bytes)
+            free = shutil.disk_usage(tempfile.gettempdir()).free
+            if free < n_bytes:
+                raise _no_room(
+                    f"{n_bytes / 1e9:.1f} GB are needed, {free / 1e9:.1f} are free"
+                )
             self._place = tempfile.TemporaryFile(prefix="spadework-")
 
     def __enter__(self) -> Self:
@@ -57,7 +54,7 @@ class PixelStore:
                 self._place.write(np.ascontiguousarray(picture).data)
                 self._place.flush()
             except OSError as error:
-                raise DataError(_no_room_message(str(error.strerror))) from error
+                raise _no_room(str(error.strerror)) from error
         self._n_added += 1
 
     def pixels(self) -> Pixels:
@@ -68,20 +65,9 @@ class PixelStore:
         return np.memmap(self._place, np.uint8, "r+", shape=shape)
 
 
-def _refuse_little_room(n_bytes: int) -> None:
-    """Refuse to begin what the disk has no room for."""
-    free = shutil.disk_usage(tempfile.gettempdir()).free
-    if free < n_bytes:
-        raise DataError(
-            _no_room_message(
-                f"{n_bytes / 1e9:.1f} GB are needed, {free / 1e9:.1f} are free"
-            )
-        )
-
-
-def _no_room_message(reason: str) -> str:
+def _no_room(reason: str) -> DataError:
     """Say that pixels found no place, and what to do."""
-    return (
+    return DataError(
         f"the pixels of the pictures do not fit into {tempfile.gettempdir()} ({reason}). "
         f"Make room there, let the environment variable TMPDIR name a folder on another "
         f"disk, or read fewer or smaller pictures"

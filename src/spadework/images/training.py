@@ -6,21 +6,20 @@ from itertools import islice
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.lr_scheduler import CosineAnnealingLR
 
+from spadework.arrays import Flags, Labels, Pixels, Positions, Singles
 from spadework.core.networks import find_device
 from spadework.core.training import Patience
 from spadework.images.augment import base_augment
-from spadework.images.contract import Labels, Pixels, check_pixels
+from spadework.images.contract import check_pixels
 from spadework.images.network import DevicePixels, half_precision, new_network, place
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.parameters import check_positive_integer
 from spadework.progress import progress
 
-Rows = NDArray[np.intp]
-Losses = Callable[[Rows], dict[str, Tensor]]
+Losses = Callable[[Positions], dict[str, Tensor]]
 """Maps the positions of a step's photos to "loss" and the terms it is made of."""
 
 Means = dict[str, float]
@@ -67,12 +66,8 @@ CUTPASTE_TRAINING = ImageTraining()
 class TrainingRun:
     """What every image method trains with: a network, photos, and a generator.
 
-    Parameters
-    ----------
-    pixels : uint8 ndarray of shape (n_samples, height, width, 3)
-    options : ImageTraining
-    rng : numpy Generator
-        Seeds the network and everything that is drawn on the device.
+    Pixels are uint8 of shape (n_samples, height, width, 3). The generator of numpy seeds
+    the network and everything that is drawn on the device.
     """
 
     def __init__(
@@ -80,7 +75,6 @@ class TrainingRun:
     ) -> None:
         check_pixels(pixels)
         self._options = options
-        self._n_steps = options.epoch_steps
         self.device = find_device(options.device)
         self.photos = DevicePixels(pixels, self.device)
         self.network = place(new_network(rng), self.device)
@@ -92,32 +86,30 @@ class TrainingRun:
         with half_precision(self.device):
             return self.network.encode(images)
 
-    def codes(self) -> NDArray[np.float32]:
+    def codes(self) -> Singles:
         """Codes of all photos as the network is now, (n_samples, 512)."""
         self.network.eval()
         return self.photos.encode(self.network).cpu().numpy()
 
-    def augmented(self, rows: Rows) -> Tensor:
+    def augmented(self, rows: Positions) -> Tensor:
         """Photos at these positions, translated and jittered, (n_rows, 3, h, w)."""
         return base_augment(self.photos.take(rows), self.generator)
 
     def epochs(
-        self, batches: Iterator[Rows], losses: Losses, *, verbose: bool
+        self, batches: Iterator[Positions], losses: Losses, *, verbose: bool
     ) -> Iterator[Means]:
         """Train until the loss no longer improves; yield each epoch's mean losses."""
-        n_epochs = self._options.max_epochs
+        how, weights = self._options, self.network.parameters()
+        n_epochs, n_steps = how.max_epochs, how.epoch_steps
         optimizer = torch.optim.SGD(
-            self.network.parameters(),
-            lr=self._options.learning_rate,
-            momentum=MOMENTUM,
-            weight_decay=self._options.weight_decay,
+            weights, how.learning_rate, MOMENTUM, weight_decay=how.weight_decay
         )
-        cosine = CosineAnnealingLR(optimizer, n_epochs * self._n_steps)
-        stop = Patience(self._options.patience)
+        cosine = CosineAnnealingLR(optimizer, n_epochs * n_steps)
+        stop = Patience(how.patience)
         with progress("training", n_epochs, verbose=verbose) as advance:
             for _ in range(n_epochs):
                 self.network.train()
-                steps = islice(batches, self._n_steps)
+                steps = islice(batches, n_steps)
                 means = _mean_terms(
                     [_take_step(losses(rows), optimizer, cosine) for rows in steps]
                 )
@@ -129,18 +121,13 @@ class TrainingRun:
 
 
 def deal(
-    labels: Labels, keep: NDArray[np.bool_], batch_size: int, rng: np.random.Generator
-) -> Iterator[Rows]:
+    labels: Labels, keep: Flags, batch_size: int, rng: np.random.Generator
+) -> Iterator[Positions]:
     """Deal photos into batches, pass after pass, without end.
 
     Each pass has every photo once and spreads each label evenly over its batches.
-    Labeled photos come first in a batch.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-    keep : bool ndarray of shape (n_samples,)
-        The photos to deal; read anew at the start of each pass.
+    Labeled photos come first in a batch. Which photos to ``keep``, (n_samples,), is
+    read anew at the start of each pass.
     """
     while keep.any():
         place = np.full(len(labels), np.inf)

@@ -1,7 +1,6 @@
 """What the report on pictures says, as plain values, and its page."""
 
 import base64
-import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from spadework.core.pseudo_labels import FittedPseudoLabeler
 from spadework.errors import DataError
 from spadework.files import write_whole
 from spadework.images.detector import ImageSPADE
-from spadework.images.heat import as_picture, heat_range, overlay
+from spadework.images.heat import encode_picture, heat_range, overlay
 from spadework.images.photos import Photos
 from spadework.images.pretrained import PhotoModel
 from spadework.images.reading import iter_photos
@@ -258,8 +257,5 @@ class _Gallery:
 
 def _thumbnail(pixels: NDArray[np.uint8]) -> str:
     """Return a picture, (height, width, 3), as the address of a small JPEG."""
-    small = as_picture(pixels)
-    small.thumbnail((THUMBNAIL, THUMBNAIL))
-    content = io.BytesIO()
-    small.save(content, "JPEG", quality=QUALITY)
-    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
+    content = encode_picture(pixels, "JPEG", THUMBNAIL, quality=QUALITY)
+    return f"data:image/jpeg;base64,{base64.b64encode(content).decode()}"

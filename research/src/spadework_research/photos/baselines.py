@@ -8,21 +8,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from spadework.arrays import Floats, Labels, Pixels, Positions
 from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.losses import labeled_loss
 from spadework.errors import LabelError
-from spadework.images.contract import Floats, Labels, PixelLearnt, Pixels
+from spadework.images.contract import PixelLearnt
 from spadework.images.cutpaste import three_way
 from spadework.images.density import fit_code_gaussians
-from spadework.images.models import PredictorModel, encode
-from spadework.images.network import Weights, network_weights
-from spadework.images.training import (
-    CUTPASTE_TRAINING,
-    ImageTraining,
-    Rows,
-    TrainingRun,
-    deal,
-)
+from spadework.images.network import PredictorModel, Weights, encode, network_weights
+from spadework.images.training import CUTPASTE_TRAINING, ImageTraining, TrainingRun, deal
 from spadework.labels import ANOMALY, UNLABELED
 from spadework_research.baselines.baseline import Unlabeled, check_unlabeled, classes_of
 from spadework_research.baselines.srr import refine
@@ -81,7 +75,7 @@ class SupervisedLearner:
             raise LabelError("a classifier needs photos of both classes")
         run = TrainingRun(pixels, self.options, rng)
 
-        def losses(rows: Rows) -> dict[str, Tensor]:
+        def losses(rows: Positions) -> dict[str, Tensor]:
             logits = run.network.predict(run.encode(run.augmented(rows)))
             label = torch.from_numpy(classes[rows]).to(run.device, torch.float32)
             return {"loss": labeled_loss(logits, label)}
@@ -125,7 +119,7 @@ class OneClassLearner:
         keep = labels != ANOMALY
         run = TrainingRun(pixels, self.options, rng)
 
-        def losses(rows: Rows) -> dict[str, Tensor]:
+        def losses(rows: Positions) -> dict[str, Tensor]:
             views = three_way(run.augmented(rows), run.generator)
             kinds = run.network.tell_kinds(run.encode(views.images))
             return {"loss": functional.cross_entropy(kinds, views.kinds)}

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from spadework.arrays import Labels, Pixels, Positions
 from spadework.core.losses import labeled_loss, pseudo_loss
 from spadework.errors import LabelError
 from spadework.images.augment import strong_augment, weak_augment
-from spadework.images.contract import Labels, PixelLearnt, Pixels
-from spadework.images.models import PredictorModel
-from spadework.images.network import PixelNetwork, network_weights
-from spadework.images.training import ImageTraining, Rows, TrainingRun, deal
+from spadework.images.contract import PixelLearnt
+from spadework.images.network import PixelNetwork, PredictorModel, network_weights
+from spadework.images.training import ImageTraining, TrainingRun, deal
 from spadework.labels import UNLABELED
 
 UNLABELED_RATIO = 7
@@ -60,7 +60,7 @@ class FixMatchLearner:
         average = _AverageWeights(run.network)
         labeled = deal(labels, known, self.options.batch_size, rng)
 
-        def losses(rows: Rows) -> dict[str, Tensor]:
+        def losses(rows: Positions) -> dict[str, Tensor]:
             average.update(run.network)
             return fixmatch_losses(run, next(labeled), rows, labels)
 
@@ -73,7 +73,7 @@ class FixMatchLearner:
 
 
 def fixmatch_losses(
-    run: TrainingRun, labeled: Rows, unlabeled: Rows, labels: Labels
+    run: TrainingRun, labeled: Positions, unlabeled: Positions, labels: Labels
 ) -> dict[str, Tensor]:
     """Loss on weak views of labeled photos plus that on strong views of unlabeled ones.
 
