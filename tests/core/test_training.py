@@ -8,11 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labelers import new_labeler
 from properties import examples
 from spadework.core import training
 from spadework.core.networks import new_network
-from spadework.core.pseudo_labels import PseudoLabeler
-from spadework.core.scaling import fit_scaler
 from spadework.core.training import (
     TrainingOptions,
     _Batches,
@@ -21,8 +20,6 @@ from spadework.core.training import (
     predict_logits,
     train_network,
 )
-from spadework.learners.network import NetworkLearner
-from spadework.learners.one_class import make_one_class
 
 SETTINGS = {"PNU": (1, 0, -1), "PU": (1, -1, -1), "NU": (-1, 0, -1), "PN": (1, 0, 0)}
 
@@ -41,18 +38,9 @@ def easy_rows(setting="PNU", n=240):
 
 
 def gaussian_labeler(**changes):
-    """Return a pseudo-labeler of three Gaussians."""
-    options = {
-        "one_class": make_one_class("gaussian"),
-        "n_members": 3,
-        "thresholds": "matching",
-        "voting": "majority",
-        "abstain": True,
-        "use_labeled_normals": True,
-        "score_scale": "log",
-        "stand_in": False,
-    }
-    return PseudoLabeler(**(options | changes))
+    """Return a pseudo-labeler whose thresholds are matched."""
+    rules = {"thresholds": "matching", "voting": "majority", "stand_in": False}
+    return new_labeler(**(rules | changes))
 
 
 def trained(X, labels, *, seed=0, stand_in=False, **changes):
@@ -81,16 +69,6 @@ def trained(X, labels, *, seed=0, stand_in=False, **changes):
             told.append,
         )
     return network, before, result, told
-
-
-def learnt_briefly():
-    """Run the network learner for two epochs and score with what it has learnt."""
-    X, labels = easy_rows()
-    rng = np.random.default_rng(0)
-    learnt = NetworkLearner(max_epochs=2).learn(
-        X, labels, fit_scaler(X, "minmax", rng), gaussian_labeler(), rng, verbose=False
-    )
-    return learnt.model.score(X)
 
 
 def moved(network, before):
@@ -243,22 +221,6 @@ def test_codes_and_logits_of_parts_are_those_of_all_rows_together():
         codes, logits = encode(network, X), predict_logits(network, X)
     np.testing.assert_allclose(codes, output.latent, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(logits, output.logit, rtol=1e-5, atol=1e-6)
-
-
-def test_the_learner_leaves_the_random_state_of_torch_alone():
-    state = torch.random.get_rng_state()
-    learnt_briefly()
-    assert torch.equal(torch.random.get_rng_state(), state)
-
-
-def test_the_learner_leaves_the_threads_of_torch_alone():
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
-        learnt_briefly()
-        assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(n_threads)
 
 
 def test_the_threads_of_torch_come_back_after_an_error():

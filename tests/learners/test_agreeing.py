@@ -5,10 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mismatch import in_setting
 from spadework import SPADE, ForestLearner
-from spadework.core.trust import AGREED, PSEUDO, READINGS
-from spadework.core.weighing import AGREED_SHARE
 from spadework.learners.agreeing import (
     ANOMALOUS_SHARE,
     NORMAL_SHARE,
@@ -91,33 +88,3 @@ def test_where_readings_agree_on_nothing_or_need_not_it_is_said_so(n_rows):
     trust = SPADE(random_state=0, learner=learner).fit(X, y).trust_
     assert trust.weights == {"as_suspect": 1, "agreed": 0}
     assert "nor is what other readings agree on" in trust.verdict
-
-
-def test_what_readings_agree_on_takes_the_place_of_pseudo_labels_in_nu(table):
-    X, y, _ = table
-    trust = SPADE(random_state=0).fit(X, in_setting(y, "NU")).trust_
-    assert 0.25 < trust.weights[AGREED] <= AGREED_SHARE / (1 + AGREED_SHARE)
-    assert PSEUDO not in trust.weights
-    assert f"at weight {trust.weights[AGREED]:.2f}" in trust.verdict
-
-
-@pytest.mark.parametrize("setting", ["PNU", "PU", "PN"])
-def test_where_anomalies_are_labeled_nothing_is_learnt_from_agreement(table, setting):
-    X, y, _ = table
-    trust = SPADE(random_state=0).fit(X, in_setting(y, setting)).trust_
-    assert AGREED not in trust.weights
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [
-        ForestLearner(readings=[name for name in READINGS if name != AGREED]),
-        ForestLearner(judge=False),
-    ],
-    ids=["not wanted", "not judged"],
-)
-def test_without_it_pseudo_labels_are_learnt_in_nu(table, learner):
-    X, y, _ = table
-    trust = SPADE(random_state=0, learner=learner).fit(X, in_setting(y, "NU")).trust_
-    assert trust.weights[PSEUDO] > 0
-    assert AGREED not in trust.weights

@@ -35,7 +35,7 @@ from spadework.learners.companions import (
     side_by_side,
 )
 from spadework.learners.contract import GrownReading, Task
-from spadework.learners.directions import ColumnScorer, LinearScorer, ScaledScorer
+from spadework.learners.directions import ColumnScorer, ScaledScorer
 from spadework.learners.growing import Grower
 from spadework.learners.oddness import Oddness
 from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
@@ -191,13 +191,6 @@ def test_rows_are_scaled_once_for_all_readings_that_need_it():
     assert {Oddness, ScaledScorer} <= kinds
     apart = [reading.scorer.score(X) for reading in model.readings]
     np.testing.assert_allclose(model.score(X), model.blend(apart))
-
-
-def test_a_direction_needs_a_weight_for_each_scaled_column():
-    X, _ = tilted_rows(50, 0)
-    scaler = fit_scaler(X, "asinh", np.random.default_rng(0))
-    with pytest.raises(InputError, match="each column"):
-        ScaledScorer(scaler, LinearScorer(np.ones(3), 0.0))
 
 
 def islands(n, seed):

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from spadework.errors import InputError
-from spadework.learners.directions import ColumnScorer, LinearScorer
 from spadework.learners.linear import N_FOLDS, PURE_PENALTY, deal_folds, fit_linear
 from spadework.learners.readings import make_readings
 
@@ -157,13 +155,3 @@ def test_a_single_labeled_anomaly_is_learnt_from_in_every_fold():
     grown = grow("labels", X, labels)
     assert np.isfinite(grown.held_out).all()
     assert roc_auc_score(truth, grown.scorer.score(X)) > 0.7
-
-
-def test_a_column_can_be_a_score():
-    X = np.arange(6, dtype=np.float32).reshape(2, 3)
-    assert ColumnScorer(2).score(X).tolist() == [2.0, 5.0]
-
-
-def test_a_linear_scorer_needs_finite_weights():
-    with pytest.raises(InputError, match="finite"):
-        LinearScorer(np.array([1.0, np.nan]), 0.0)

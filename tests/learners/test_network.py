@@ -144,12 +144,15 @@ def test_pseudo_labels_of_judged_networks_are_those_of_the_features():
         {"alpha": -1},
         {"beta": np.inf},
         {"warmup_epochs": -3},
-        {"patience": 0},
+        {"patience": None},
+        {"max_epochs": None},
         {"n_networks": 2.5},
+        {"batch_size": 0},
+        {"learning_rate": -1.0},
         {"device": "gpu0"},
     ],
 )
-def test_numbers_without_meaning_are_refused(wrong):
+def test_parameters_without_meaning_are_refused(wrong):
     (name,) = wrong
     X, y = (
         np.random.default_rng(0).normal(size=(40, 2)),

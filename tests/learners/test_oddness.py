@@ -5,35 +5,21 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
+from labelers import new_labeler
 from mismatch import in_setting, mismatch_data
 from spadework import SPADE, ForestLearner
-from spadework.core.pseudo_labels import PseudoLabeler
 from spadework.core.scaling import fit_scaler
 from spadework.core.trust import ONE_CLASS, UNLIKE_NORMAL
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.learners.contract import Task
 from spadework.learners.oddness import MIN_NORMALS, read_neighbours, read_one_class
-from spadework.learners.one_class import make_one_class
-
-
-def labeler(one_class="gaussian"):
-    return PseudoLabeler(
-        one_class=make_one_class(one_class),
-        n_members=3,
-        thresholds="bounded",
-        voting="unanimous",
-        abstain=True,
-        use_labeled_normals=True,
-        score_scale="log",
-        stand_in=True,
-    )
 
 
 def read(X, labels, one_class="gaussian"):
     """Readings by one-class classifiers, of all rows."""
     rng = np.random.default_rng(0)
     scaler = fit_scaler(X, "asinh", rng)
-    how = labeler(one_class)
+    how = new_labeler(one_class)
     fitted, _ = how.fit(scaler.transform(X), labels, rng)
     task = Task(X, labels, scaler, np.arange(len(X)), rng)
     return read_one_class(fitted.members, how.one_class, task)
