@@ -9,6 +9,7 @@ from scipy.stats import wasserstein_distance
 from properties import examples
 from spadework.core import matching
 from spadework.core.matching import (
+    FALSE_ALARMS,
     SEARCH_TOLERANCE,
     _TailMatcher,
     decide_threshold,
@@ -152,9 +153,15 @@ def test_a_threshold_that_was_searched_for_is_as_near_as_one_from_all_cuts(
     assert distance <= best * (1 + SEARCH_TOLERANCE) + 1e-9
 
 
-@pytest.mark.parametrize("tail", TAILS)
 @pytest.mark.parametrize(
-    "shape", ["normal", "heavy-tailed", "uniform", "tail copy", "bimodal"]
+    ("shape", "tail"),
+    [
+        ("normal", "lower"),
+        ("heavy-tailed", "upper"),
+        ("uniform", "upper"),
+        ("tail copy", "lower"),
+        ("bimodal", "upper"),
+    ],
 )
 def test_on_many_rows_the_matched_tail_is_within_a_percent_of_the_nearest(shape, tail):
     rng = np.random.default_rng(5)
@@ -356,6 +363,41 @@ def test_a_tie_that_is_larger_than_the_tail_is_kept_whole():
     assert (scores < tail_threshold(scores, 1, tail="lower")).sum() == 3
     assert (scores > tail_threshold(scores, 1, tail="upper")).sum() == 2
     assert (scores > tail_threshold(scores, 3, tail="upper")).sum() == 3
+
+
+def unlabeled_beside(anomalies, normals):
+    """Scores of 500 unlabeled rows beside those of labeled ones, and the labels."""
+    scores = np.r_[np.random.default_rng(0).normal(size=500), anomalies, normals]
+    counts = [500, len(anomalies), len(normals)]
+    return scores, np.repeat(np.array([-1, 1, 0], dtype=np.int8), counts)
+
+
+def test_labeled_anomalies_alone_are_matched_to_the_unlabeled_rows():
+    anomalies = np.linspace(1, 3, 20)
+    scores, labels = unlabeled_beside(anomalies, [])
+    expected = match_threshold(anomalies, scores[:500], tail="upper")
+    assert decide_threshold(scores, labels) == expected
+
+
+@pytest.mark.parametrize("n_unlabeled", [500, 0])
+def test_labels_of_both_classes_make_the_middle_of_three_guesses(n_unlabeled):
+    anomalies, normals = np.linspace(1, 4, 20), np.linspace(-2, 1, 60)
+    scores, labels = (
+        each[500 - n_unlabeled :] for each in unlabeled_beside(anomalies, normals)
+    )
+    reference = scores[:500] if n_unlabeled else scores
+    above = matched(anomalies, reference, "upper").sum()
+    not_normal = (~matched(normals, reference, "lower")).sum()
+    middle = np.median([above, not_normal, len(reference) * 20 / 80])
+    called = reference > decide_threshold(scores, labels)
+    assert called.sum() == pytest.approx(middle, abs=1)
+
+
+def test_labeled_normals_alone_put_the_threshold_where_few_of_them_lie_above():
+    normals = np.linspace(-1, 1, 200)
+    scores, labels = unlabeled_beside([], normals)
+    called = normals > decide_threshold(scores, labels)
+    assert called.mean() == pytest.approx(FALSE_ALARMS, abs=1 / 200)
 
 
 def test_rows_that_tie_at_the_top_are_called_together():
