@@ -166,7 +166,20 @@ def does_something(path):
     return any(isinstance(node, ast.FunctionDef) for node in nodes(path.read_text()))
 
 
-TESTED = [path for path in MODULES if does_something(path) and "research" in path.parts]
+TO_DO = [
+    place / part
+    for place in (ROOT / "src" / "spadework", ROOT / "tests")
+    for part in ("cli", "export", "images", "report", "tables/features.py")
+]
+"""Parts of the library, and folders of tests, for which this does not hold yet."""
+
+
+def is_done(path):
+    """Tell whether a file is outside of what is still to do."""
+    return not any(path.is_relative_to(part) for part in TO_DO)
+
+
+TESTED = [path for path in MODULES if does_something(path) and is_done(path)]
 
 
 @pytest.mark.parametrize("path", TESTED, ids=lambda path: str(path.relative_to(ROOT)))
@@ -179,7 +192,8 @@ def test_files_in_a_folder_of_tests_test_a_module_each():
     places = set(map(place_of_tests, MODULES))
     found = {
         path
-        for tests in [ROOT / "research" / "tests"]
+        for tests in TESTS_OF.values()
         for path in tests.glob("*/**/test_*.py")
+        if is_done(path)
     }
     assert sorted(found - places) == []

@@ -3,7 +3,6 @@
 import json
 import os
 import pickle
-import stat
 from copy import deepcopy
 from functools import cache
 
@@ -889,37 +888,3 @@ def test_a_missing_folder_is_named_and_nothing_else(tmp_path):
     assert "not there" in message
     assert ".model.spade." not in message
     assert os.listdir(tmp_path) == []
-
-
-def test_a_saved_file_has_the_permissions_of_any_new_file(saved):
-    (saved.parent / "other").write_bytes(b"")
-    modes = {stat.S_IMODE(file.stat().st_mode) for file in saved.parent.iterdir()}
-    assert len(modes) == 1
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
-@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
-def test_an_interrupted_save_leaves_the_old_file_whole(saved, monkeypatch, step, error):
-    before = saved.read_bytes()
-
-    def interrupt(*args, **kwargs):
-        raise error
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, step, interrupt)
-        with pytest.raises(type(error)):
-            save(model("NU"), saved)
-    assert saved.read_bytes() == before
-    assert os.listdir(saved.parent) == ["model.spade"]
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_an_interrupted_first_save_leaves_nothing(path, monkeypatch, step):
-    def interrupt(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, step, interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            save(model(), path)
-    assert os.listdir(path.parent) == []
