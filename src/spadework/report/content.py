@@ -1,12 +1,15 @@
 """What the report says, as plain values: no HTML here."""
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Positions, Rows
+from spadework.base import AnomalyDetector
+from spadework.core import trust as readings
 from spadework.differences import MIN_ROWS, compare_rows
 from spadework.errors import DataError, InputError, LabelError
 from spadework.explain import explain_rows
@@ -14,31 +17,32 @@ from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.reference import mark_rows
 from spadework.report.one_class import describe_one_class
 from spadework.report.performance import measure_performance
-from spadework.report.trust import describe_trust
 from spadework.table_model import TableModel, name_rows
 from spadework.version import __version__
 
 N_TOP, N_BINS, N_REASONS = 12, 40, 3
-_NAMES = {ANOMALY: "anomaly", NORMAL: "normal", UNLABELED: "unlabeled"}
 _SHOWN_COLUMNS = 12
 
-Floats = NDArray[np.float64]
+MEANINGS = {
+    readings.LABELS: "left out",
+    readings.AS_NORMAL: "taken for normal",
+    readings.AS_SUSPECT: "set against labeled normals",
+    readings.PSEUDO: "labeled by consensus of one-class classifiers",
+    readings.ONE_CLASS: "scored by the one-class classifiers",
+    readings.UNLIKE_NORMAL: "scored by how unlike labeled normals they are",
+    readings.AGREED: "taken for what the other readings agree on",
+    "patches": "scored by how unlike those of normal pictures their patches are",
+}
+"""What unlabeled rows or pictures are to each reading."""
 
 
 def make_content(
     model: TableModel, table: pa.Table, held_out: pa.Table | None = None
 ) -> dict[str, Any]:
-    """Prepare the report on a model.
+    """Prepare the report on a model and a table: scores, and top anomalies with reasons.
 
-    Parameters
-    ----------
-    model : TableModel
-    table : pyarrow.Table
-        Rows to report on: their scores, and the top anomalies with reasons. Where it
-        has labels, these are the top of the rows without.
-    held_out : pyarrow.Table, optional
-        Labeled rows to measure the model on; those whose labels it has learnt from are
-        left out.
+    Where the table has labels, these are the top of the rows without. The model is
+    measured on held-out labeled rows, but for those whose labels it has learnt from.
     """
     model.refuse_without_keys(table.column_names)
     if not table.num_rows:
@@ -47,7 +51,7 @@ def make_content(
     top, n_labeled_higher = _find_top(model, table, scores)
     return {
         "version": __version__,
-        "census": _census(model),
+        "census": model.detector.census_._asdict(),
         "setting": model.detector.setting_,
         "trust": describe_trust(model.detector.trust_),
         "lost": [str(each) for each in model.find_lost(table)],
@@ -59,10 +63,6 @@ def make_content(
         "performance": None if held_out is None else _performance(model, held_out),
         "card": _card(model, table, scores),
     }
-
-
-def _census(model: TableModel) -> dict[str, int]:
-    return dict(model.detector.census_._asdict())
 
 
 def _mismatch(model: TableModel) -> dict[str, Any] | None:
@@ -82,18 +82,15 @@ def _mismatch(model: TableModel) -> dict[str, Any] | None:
 def _histogram(model: TableModel, scores: Floats) -> dict[str, Any]:
     """Count scores in bins: the table's rows, and labeled training rows."""
     reference = model.reference
-    edges = np.histogram_bin_edges(
-        np.concatenate([scores, reference.scores]), bins=N_BINS
-    )
+    everything = np.append(scores, reference.scores)
+    edges = np.histogram_bin_edges(everything, bins=N_BINS)
     series = {"table": scores}
-    for label in (NORMAL, ANOMALY):
-        series[f"labeled {_NAMES[label]}"] = reference.scores[reference.labels == label]
+    for name, label in (("labeled normal", NORMAL), ("labeled anomaly", ANOMALY)):
+        series[name] = reference.scores[reference.labels == label]
+    counts = {name: np.histogram(each, edges)[0] for name, each in series.items()}
     return {
         "edges": edges.tolist(),
-        "counts": {
-            name: np.histogram(values, edges)[0].tolist()
-            for name, values in series.items()
-        },
+        "counts": {name: each.tolist() for name, each in counts.items()},
         "threshold": model.detector.threshold_,
         "n_called": int((scores > model.detector.threshold_).sum()),
     }
@@ -101,11 +98,10 @@ def _histogram(model: TableModel, scores: Floats) -> dict[str, Any]:
 
 def _find_top(
     model: TableModel, table: pa.Table, scores: Floats
-) -> tuple[NDArray[np.intp], int | None]:
-    """Find the unlabeled rows with the highest scores.
+) -> tuple[Positions, int | None]:
+    """Find the unlabeled rows with the highest scores; count labeled ones as high.
 
-    Also counts labeled rows that score as high; None where nothing or all is labeled,
-    and the top is that of all rows.
+    Where nothing or all is labeled, the top is that of all rows, and None counted.
     """
     order = np.argsort(-scores, kind="stable")
     labeled = _are_labeled(model, table)
@@ -115,18 +111,16 @@ def _find_top(
     return top, int((labeled & (scores >= scores[top[-1]])).sum())
 
 
-def _are_labeled(model: TableModel, table: pa.Table) -> NDArray[np.bool_]:
+def _are_labeled(model: TableModel, table: pa.Table) -> Flags:
     """Tell rows that have a label; none where labels are absent or not understood."""
-    if model.label not in table.column_names:
-        return np.zeros(table.num_rows, dtype=bool)
-    try:
-        return model.read_labels(table) != UNLABELED
-    except LabelError:
-        return np.zeros(table.num_rows, dtype=bool)
+    if model.label in table.column_names:
+        with suppress(LabelError):
+            return model.read_labels(table) != UNLABELED
+    return np.zeros(table.num_rows, dtype=bool)
 
 
 def _top(
-    model: TableModel, table: pa.Table, scores: Floats, order: NDArray[np.intp]
+    model: TableModel, table: pa.Table, scores: Floats, order: Positions
 ) -> list[dict[str, Any]]:
     """Explain rows of the table."""
     rows = table.take(pa.array(order))
@@ -157,19 +151,14 @@ def _performance(model: TableModel, held_out: pa.Table) -> dict[str, Any]:
             f"the model has learnt from the labels of all {int(learnt.sum()):,} held-out "
             f"rows; give rows whose labels it has not seen"
         )
-    scores = model.detector.anomaly_score(X[known])
-    measured = measure_performance(
-        scores,
-        labels[known] == ANOMALY,
-        model.detector.to_probability(scores),
-        model.detector.threshold_,
-    )
+    truth, scores = labels[known] == ANOMALY, model.detector.anomaly_score(X[known])
+    probability = model.detector.to_probability(scores)
+    threshold = model.detector.threshold_
+    measured = measure_performance(scores, truth, probability, threshold)
     return {**measured, "n_left_out": int(learnt.sum())}
 
 
-def _learnt_labels(
-    model: TableModel, table: pa.Table, X: NDArray[np.float32]
-) -> NDArray[np.bool_]:
+def _learnt_labels(model: TableModel, table: pa.Table, X: Rows) -> Flags:
     """Tell which rows, encoded as X, the model has learnt from with their labels."""
     named = bool(model.keys) and set(model.keys) <= set(table.column_names)
     marks = mark_rows(X, name_rows(table, model.keys) if named else None)
@@ -187,9 +176,27 @@ def _card(model: TableModel, table: pa.Table, scores: Floats) -> dict[str, Any]:
         "left_out": {each.name: each.why for each in model.encoder.ignored},
         "threshold": model.detector.threshold_,
         "share_called": float((scores > model.detector.threshold_).mean()),
-        "parameters": {
-            name: repr(value)
-            for name, value in model.detector.get_params(deep=False).items()
-            if name not in ("label_map", "verbose")
-        },
+        "parameters": describe_parameters(model.detector),
+    }
+
+
+def describe_parameters(detector: AnomalyDetector) -> dict[str, str]:
+    """Return the parameters of a detector as text, but for its labels and progress."""
+    parameters = detector.get_params(deep=False)
+    kept = parameters.keys() - {"label_map", "verbose"}
+    return {name: repr(value) for name, value in parameters.items() if name in kept}
+
+
+def describe_trust(trust: readings.Trust | None) -> dict[str, Any] | None:
+    """Return the verdict on pseudo-labels; name, meaning and weight of every reading.
+
+    And whether anything has been learnt from pseudo-labels.
+    """
+    if trust is None:
+        return None
+    weights = trust.weights
+    return {
+        "sentence": trust.verdict,
+        "pseudo_labels_learnt": weights.get(readings.PSEUDO, 0.0) > 0,
+        "readings": [(name, MEANINGS[name], weights[name]) for name in weights],
     }

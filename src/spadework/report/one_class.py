@@ -3,24 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spadework.core.pseudo_labels import (
-    BOTH,
-    PseudoLabels,
-    Thresholds,
-    log_scale,
-    scale_of,
-    whole_unit,
-)
+from spadework.arrays import Floats, Labels
+from spadework.core.pseudo_labels import BOTH, Thresholds, log_scale, scale_of, whole_unit
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.table_model import TableModel
 
 N_BINS, N_MARKS = 40, 60
 _VOTES = {"normal": NORMAL, "abstain": UNLABELED, "anomaly": ANOMALY, "both": BOTH}
 _LABELS = {"normal": NORMAL, "anomaly": ANOMALY}
-
-Floats = NDArray[np.float64]
 
 
 def describe_one_class(model: TableModel) -> dict[str, Any] | None:
@@ -36,6 +27,13 @@ def describe_one_class(model: TableModel) -> dict[str, Any] | None:
     codes = model.detector.model_.represent(model.reference.X)
     scores = labeler.members.score(codes)
     votes = labeler.vote(scores).votes
+    members = []
+    for k, thresholds in enumerate(zip(*pseudo.thresholds, strict=True)):
+        described = _describe_scores(scores[:, k], votes[:, k], labels, *thresholds)
+        cast = {
+            name: int((pseudo.votes[:, k] == each).sum()) for name, each in _VOTES.items()
+        }
+        members.append({**described, "votes": cast})
     return {
         "n_rows": len(pseudo.labels),
         "n_shown": int((labels == UNLABELED).sum()),
@@ -46,44 +44,29 @@ def describe_one_class(model: TableModel) -> dict[str, Any] | None:
             "normal": pseudo.n_normals,
             "open": int((pseudo.labels == UNLABELED).sum()),
         },
-        "members": [
-            {
-                **_describe_scores(scores[:, k], votes[:, k], labels, *each),
-                "votes": _count_votes(pseudo, k),
-            }
-            for k, each in enumerate(zip(*pseudo.thresholds, strict=True))
-        ],
+        "members": members,
     }
 
 
 def _describe_scores(
-    scores: Floats,
-    votes: NDArray[np.int8],
-    labels: NDArray[np.int8],
-    normal: float,
-    anomaly: float,
+    scores: Floats, votes: Labels, labels: Labels, normal: float, anomaly: float
 ) -> dict[str, Any]:
     """Count one member's scores by vote, on the log scale of its thresholds.
 
     ``origin`` and ``unit`` lead back from that scale; ``scores`` are the thresholds as
     they are; ``marks`` are labeled rows.
     """
-    unlabeled = scores[labels == UNLABELED]
-    origin, unit = scale_of(unlabeled)
+    unlabeled = labels == UNLABELED
+    origin, unit = scale_of(scores[unlabeled])
     thresholds = Thresholds(*log_scale(np.array([normal, anomaly]), origin, unit))
     scaled = log_scale(scores, origin, unit)
-    shown = scaled[labels == UNLABELED]
-    edges = _bin_edges(shown, thresholds)
+    edges = _bin_edges(scaled[unlabeled], thresholds)
+    shown = {name: scaled[unlabeled & (votes == vote)] for name, vote in _VOTES.items()}
     return {
         "origin": float(origin),
         "unit": float(whole_unit(unit)),
         "edges": edges.tolist(),
-        "counts": {
-            name: np.histogram(shown[votes[labels == UNLABELED] == vote], edges)[
-                0
-            ].tolist()
-            for name, vote in _VOTES.items()
-        },
+        "counts": {n: np.histogram(each, edges)[0].tolist() for n, each in shown.items()},
         "scores": {"normal": float(normal), "anomaly": float(anomaly)},
         "thresholds": {name: float(at) for name, at in thresholds._asdict().items()},
         "marks": {
@@ -112,9 +95,3 @@ def _thin(scores: Floats) -> Floats:
     if len(scores) <= N_MARKS:
         return scores
     return np.quantile(scores, np.linspace(0, 1, N_MARKS))
-
-
-def _count_votes(pseudo: PseudoLabels, member: int) -> dict[str, int]:
-    """Count one member's votes on all unlabeled training rows."""
-    votes = pseudo.votes[:, member]
-    return {name: int((votes == vote).sum()) for name, vote in _VOTES.items()}

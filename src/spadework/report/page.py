@@ -24,16 +24,11 @@ def write_page(
 
 def build_page(content: dict[str, Any]) -> str:
     """Return the HTML of a report."""
-    return (
-        new_environment()
-        .get_template("report.html.jinja")
-        .render(
-            **content,
-            css=asset("report.css"),
-            js=asset("report.js"),
-            data=Markup(_safe_json(content)),
-        )
-    )
+    # JSON must not end the script element it stands in.
+    data = json.dumps(content, allow_nan=False).replace("&", "\\u0026")
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e")
+    assets = {"css": asset("report.css"), "js": asset("report.js"), "data": Markup(data)}
+    return new_environment().get_template("report.html.jinja").render(**content, **assets)
 
 
 def new_environment() -> Environment:
@@ -54,9 +49,3 @@ def new_environment() -> Environment:
 def asset(name: str) -> Markup:
     """Return a file of this folder, to stand in a page as it is."""
     return Markup((HERE / name).read_text(encoding="utf-8"))
-
-
-def _safe_json(content: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
-    text = json.dumps(content, allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from spadework.arrays import Flags, Floats, Positions
 from spadework.errors import LabelError
 
 N_RESAMPLES, N_POINTS, N_BINS = 300, 200, 10
@@ -18,17 +18,15 @@ _DEVIATIONS = 1.96
 _STOPS = np.linspace(0, 1, 101)
 """Where intervals of curves are measured."""
 
-Floats = NDArray[np.float64]
-Truth = NDArray[np.bool_]
-
 
 def measure_performance(
-    scores: Floats, truth: Truth, probability: Floats, threshold: float
+    scores: Floats, truth: Flags, probability: Floats, threshold: float
 ) -> dict[str, Any]:
     """Measure scores of held-out rows; all arrays of shape (n_rows,).
 
     Intervals hold 95% of what resampled rows of both classes give; ``bands`` are those
     of curves, each a list of place, low and high. Intervals of calibration are Wilson's.
+    Lift is the share of anomalies found in a share of the rows, highest scores first.
     """
     if truth.all() or not truth.any():
         raise LabelError(
@@ -36,21 +34,24 @@ def measure_performance(
             f"anomalies among {len(truth)} labeled rows"
         )
     measures, bands = _measures(scores, truth, threshold, np.random.default_rng(0))
+    false, true, _ = roc_curve(truth, scores)
+    precision, recall, _ = precision_recall_curve(truth, scores)
+    found = np.cumsum(truth[np.argsort(-scores, kind="stable")]) / truth.sum()
     return {
         "n_rows": len(truth),
         "n_anomalies": int(truth.sum()),
         "measures": measures,
         "bands": bands,
-        "roc": _roc(scores, truth),
-        "precision_recall": _precision_recall(scores, truth),
-        "lift": _lift(scores, truth),
+        "roc": _thin(false, true),
+        "precision_recall": _thin(recall[::-1], precision[::-1]),
+        "lift": _thin(np.arange(len(truth) + 1) / len(truth), np.append(0, found)),
         "errors": _errors(scores, truth, threshold),
         "calibration": _calibration(probability, truth),
     }
 
 
 def _measures(
-    scores: Floats, truth: Truth, threshold: float, rng: np.random.Generator
+    scores: Floats, truth: Flags, threshold: float, rng: np.random.Generator
 ) -> tuple[dict[str, list[float]], dict[str, list[list[float]]]]:
     """Return measures on all rows with intervals, and intervals along the curves."""
     order = np.argsort(-scores, kind="stable")
@@ -73,7 +74,7 @@ def _measures(
     )
 
 
-def _follow(times: Floats, truth: Truth, ends: NDArray[np.intp]) -> Floats:
+def _follow(times: Floats, truth: Flags, ends: Positions) -> Floats:
     """Return how high each of `CURVES` is at every stop, (n_curves, n_stops).
 
     Parameters as of `_measure`.
@@ -83,28 +84,24 @@ def _follow(times: Floats, truth: Truth, ends: NDArray[np.intp]) -> Floats:
     false = looked_at - found
     wanted = np.maximum(_STOPS * found[-1], 1)  # before the first, nothing is right
     reached = np.searchsorted(found, wanted - 1e-9)
-    return np.stack(
-        [
-            np.interp(_STOPS, false / false[-1], found / found[-1]),
-            found[reached] / looked_at[reached],
-            np.interp(_STOPS, looked_at / looked_at[-1], found / found[-1]),
-        ]
-    )
+    roc = np.interp(_STOPS, false / false[-1], found / found[-1])
+    precision_recall = found[reached] / looked_at[reached]
+    lift = np.interp(_STOPS, looked_at / looked_at[-1], found / found[-1])
+    return np.stack([roc, precision_recall, lift])
 
 
-def _draw(truth: Truth, rng: np.random.Generator) -> Floats:
+def _draw(truth: Flags, rng: np.random.Generator) -> Floats:
     """Draw rows with replacement, of each class as many as there are; how often each."""
     times = np.zeros(len(truth))
     for value in (False, True):
         side = np.flatnonzero(truth == value)
-        times[side] = np.bincount(
-            rng.integers(len(side), size=len(side)), minlength=len(side)
-        )
+        drawn = rng.integers(len(side), size=len(side))
+        times[side] = np.bincount(drawn, minlength=len(side))
     return times
 
 
 def _measure(
-    times: Floats, truth: Truth, ends: NDArray[np.intp], n_called: int
+    times: Floats, truth: Flags, ends: Positions, n_called: int
 ) -> tuple[float, float, float, float]:
     """Measure rows in the order of their scores, highest first, each counted so often.
 
@@ -126,43 +123,21 @@ def _measure(
     )
 
 
-def _roc(scores: Floats, truth: Truth) -> list[list[float]]:
-    false, true, _ = roc_curve(truth, scores)
-    return _thin(np.stack([false, true], axis=1))
-
-
-def _precision_recall(scores: Floats, truth: Truth) -> list[list[float]]:
-    precision, recall, _ = precision_recall_curve(truth, scores)
-    return _thin(np.stack([recall, precision], axis=1)[::-1])
-
-
-def _lift(scores: Floats, truth: Truth) -> list[list[float]]:
-    """Share of anomalies found by looking at a share of the rows, highest first."""
-    found = np.cumsum(truth[np.argsort(-scores, kind="stable")]) / truth.sum()
-    looked_at = np.arange(1, len(truth) + 1) / len(truth)
-    start = np.zeros((1, 2))
-    return _thin(np.concatenate([start, np.stack([looked_at, found], axis=1)]))
-
-
-def _errors(scores: Floats, truth: Truth, threshold: float) -> list[list[float]]:
+def _errors(scores: Floats, truth: Flags, threshold: float) -> list[list[float]]:
     """Missed anomalies and false alarms by threshold: what costs are made of.
 
     Anomalies are few and high, so half of the thresholds lie among their scores.
     """
     shares = np.linspace(0, 1, N_POINTS // 2)
     sides = [np.quantile(each, shares) for each in (scores, scores[truth])]
-    thresholds = np.concatenate([*sides, [threshold]])
-    return [
-        [
-            float(at),
-            int((truth & (scores <= at)).sum()),
-            int((~truth & (scores > at)).sum()),
-        ]
-        for at in np.unique(thresholds)
-    ]
+    points = []
+    for at in np.unique(np.concatenate([*sides, [threshold]])):
+        missed, alarms = truth & (scores <= at), ~truth & (scores > at)
+        points.append([float(at), int(missed.sum()), int(alarms.sum())])
+    return points
 
 
-def _calibration(probability: Floats, truth: Truth) -> list[list[float]]:
+def _calibration(probability: Floats, truth: Flags) -> list[list[float]]:
     """Mean probability, share of anomalies, rows and interval of bins.
 
     Half of the bins part all rows, half part the anomalies, which may be few.
@@ -187,8 +162,9 @@ def _wilson(share: float, n_rows: int) -> tuple[float, float]:
     return float(max(0.0, middle - half)), float(min(1.0, middle + half))
 
 
-def _thin(points: Floats) -> list[list[float]]:
+def _thin(x: Floats, y: Floats) -> list[list[float]]:
     """Keep as many points as can be seen, evenly along the curve, with both ends."""
+    points = np.stack([x, y], axis=1)
     if len(points) > N_POINTS:
         steps = np.abs(np.diff(points, axis=0)).sum(axis=1)
         along = np.append(0, np.cumsum(steps))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Labels, Pixels, Positions, Singles
 from spadework.core.pseudo_labels import FittedPseudoLabeler
 from spadework.errors import DataError
 from spadework.files import write_whole
@@ -18,9 +18,9 @@ from spadework.images.pretrained import PhotoModel
 from spadework.images.reading import iter_photos
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.progress import progress
+from spadework.report.content import describe_parameters, describe_trust
 from spadework.report.page import asset, new_environment
 from spadework.report.performance import measure_performance
-from spadework.report.trust import describe_trust
 from spadework.version import __version__
 
 N_TOP, N_ERRORS, N_NEAR = 12, 12, 4
@@ -29,49 +29,28 @@ N_TOP, N_ERRORS, N_NEAR = 12, 12, 4
 N_BINS, THUMBNAIL, QUALITY = 40, 192, 80
 _SERIES = {NORMAL: "good", ANOMALY: "defect", UNLABELED: "unlabeled"}
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 
 class Looked(NamedTuple):
-    """What the model finds in the pictures that could be read.
+    """Which pictures were read, (n_read,), and what the model finds in them.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_read,)
-        Which pictures were read.
-    scores : ndarray of shape (n_read,)
-    codes : ndarray of shape (n_read, n_dimensions)
-        As the pseudo-labeler sees them.
+    Codes, (n_read, n_dimensions), are what the pseudo-labeler sees.
     """
 
-    rows: Rows
+    rows: Positions
     scores: Floats
-    codes: NDArray[np.float32]
+    codes: Singles
 
 
 def write_picture_page(detector: ImageSPADE, photos: Photos, out: Path) -> None:
     """Write the report on a detector and pictures: one HTML file, nothing beside it."""
-    content = make_picture_content(detector, photos)
-    page = (
-        new_environment()
-        .get_template("pictures.html.jinja")
-        .render(**content, css=asset("report.css") + asset("pictures.css"))
-    )
+    template = new_environment().get_template("pictures.html.jinja")
+    css = asset("report.css") + asset("pictures.css")
+    page = template.render(**make_picture_content(detector, photos), css=css)
     write_whole(out, page.encode())
 
 
 def make_picture_content(detector: ImageSPADE, photos: Photos) -> dict[str, Any]:
-    """Prepare the report.
-
-    Parameters
-    ----------
-    detector : ImageSPADE
-        Fitted.
-    photos : Photos
-        Pictures to report on. Where their folder says what they are, calls are held
-        against it.
-    """
+    """Prepare the report; calls are held against what folders say of pictures."""
     looked = _look(detector, photos)
     labels = photos.labels[looked.rows]
     called = looked.scores > detector.threshold_
@@ -98,22 +77,17 @@ def make_picture_content(detector: ImageSPADE, photos: Photos) -> dict[str, Any]
         "n_alarms": len(alarms),
         "near": {name: shown.cards(rows, notes) for name, (rows, notes) in near.items()},
         "has_heat": isinstance(detector.model_, PhotoModel),
-        "card": {
-            name: repr(value)
-            for name, value in detector.get_params(deep=False).items()
-            if name not in ("label_map", "verbose")
-        },
+        "card": describe_parameters(detector),
     }
 
 
 def _look(detector: ImageSPADE, photos: Photos) -> Looked:
     """Score pictures a few at a time; one look of the network serves both answers."""
     rows, scores, codes = [], [], []
+    model = detector.model_
+    chunks = iter_photos(photos.paths, detector.size, on_corrupt=detector.on_corrupt)
     with progress("scoring", len(photos.paths), verbose=detector.verbose) as advance:
-        for read, pixels in iter_photos(
-            photos.paths, detector.size, on_corrupt=detector.on_corrupt
-        ):
-            model = detector.model_
+        for read, pixels in chunks:
             if isinstance(model, PhotoModel):
                 features = model.rows(pixels)
                 scores.append(model.blend.score(features))
@@ -130,20 +104,17 @@ def _look(detector: ImageSPADE, photos: Photos) -> Looked:
 
 
 def _false_calls(
-    scores: Floats, labels: NDArray[np.int8], called: NDArray[np.bool_]
-) -> tuple[Rows, Rows]:
+    scores: Floats, labels: Labels, called: Flags
+) -> tuple[Positions, Positions]:
     """Missed defects, lowest score first, and false alarms, highest score first."""
-    missed = np.flatnonzero((labels == ANOMALY) & ~called)
-    alarms = np.flatnonzero((labels == NORMAL) & called)
-    return (
-        missed[np.argsort(scores[missed], kind="stable")],
-        alarms[np.argsort(-scores[alarms], kind="stable")],
-    )
+    upwards, downwards = (np.argsort(each, kind="stable") for each in (scores, -scores))
+    missed, alarms = (labels == ANOMALY) & ~called, (labels == NORMAL) & called
+    return upwards[missed[upwards]], downwards[alarms[downwards]]
 
 
 def _near_thresholds(
-    labeler: FittedPseudoLabeler | None, codes: NDArray[np.float32]
-) -> dict[str, tuple[Rows, list[str]]]:
+    labeler: FittedPseudoLabeler | None, codes: Singles
+) -> dict[str, tuple[Positions, list[str]]]:
     """Find pictures that the consensus only just calls anomalous, or normal.
 
     Nearness is the least distance of a member's score from its threshold, in units of
@@ -154,20 +125,22 @@ def _near_thresholds(
     scores = labeler.members.score(codes)
     pseudo = labeler.vote(scores)
     spread = scores.std(axis=0) + 1e-12
+    above = (scores - labeler.thresholds.anomaly) / spread
+    below = (labeler.thresholds.normal - scores) / spread
     found = {}
-    for name, label, threshold, sign in (
-        ("anomalous", ANOMALY, labeler.thresholds.anomaly, 1),
-        ("normal", NORMAL, labeler.thresholds.normal, -1),
+    for name, label, margins in (
+        ("anomalous", ANOMALY, above),
+        ("normal", NORMAL, below),
     ):
-        margin = (sign * (scores - threshold) / spread).min(axis=1)
         rows = np.flatnonzero(pseudo.labels == label)
-        rows = rows[np.argsort(margin[rows], kind="stable")][:N_NEAR]
-        found[name] = rows, [pseudo.explain(int(row)) for row in rows]
-    return {name: each for name, each in found.items() if len(each[0])}
+        rows = rows[np.argsort(margins.min(axis=1)[rows], kind="stable")][:N_NEAR]
+        if len(rows):
+            found[name] = rows, [pseudo.explain(int(row)) for row in rows]
+    return found
 
 
 def _performance(
-    detector: ImageSPADE, scores: Floats, labels: NDArray[np.int8]
+    detector: ImageSPADE, scores: Floats, labels: Labels
 ) -> dict[str, Any] | None:
     """Measure calls against what the folder says; None where it knows one class only."""
     known = labels != UNLABELED
@@ -178,14 +151,8 @@ def _performance(
     return measure_performance(scores[known], truth, probability, detector.threshold_)
 
 
-def draw_histogram(
-    scores: Floats, labels: NDArray[np.int8], threshold: float
-) -> dict[str, Any]:
-    """Lay out a histogram of scores, one series for each label there is.
-
-    Every series is drawn as shares of its own pictures. Places are those of a drawing
-    of 640 x 240.
-    """
+def draw_histogram(scores: Floats, labels: Labels, threshold: float) -> dict[str, Any]:
+    """Lay out a histogram of 640 x 240, shares of the pictures of each label there is."""
     edges = np.histogram_bin_edges(np.append(scores, threshold), bins=N_BINS)
     counts = {
         name: np.histogram(scores[labels == label], edges)[0]
@@ -222,25 +189,22 @@ class _Gallery:
         self._detector, self._photos, self._looked = detector, photos, looked
         self._pictures: dict[int, dict[str, str | None]] = {}
 
-    def prepare(self, groups: Iterable[Rows]) -> None:
+    def prepare(self, groups: Iterable[Positions]) -> None:
         """Read the pictures of all groups, and draw them."""
         chosen = np.unique(np.concatenate([group[:N_TOP] for group in groups]))
         files = [self._photos.paths[row] for row in self._looked.rows[chosen]]
-        for at, pixels in iter_photos(files, self._detector.size):
-            hot = self._overlays(pixels)
-            for i, row in enumerate(chosen[at].tolist()):
-                self._pictures[row] = {
-                    "picture": _thumbnail(pixels[i]),
-                    "heat": None if hot is None else _thumbnail(hot[i]),
-                }
-
-    def _overlays(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
         model = self._detector.model_
-        if not isinstance(model, PhotoModel):
-            return None
-        return overlay(pixels, model.heat(pixels), heat_range(model.bank))
+        for at, pixels in iter_photos(files, self._detector.size):
+            heat = [None] * len(at)
+            if isinstance(model, PhotoModel):
+                hot = overlay(pixels, model.heat(pixels), heat_range(model.bank))
+                heat = [_thumbnail(each) for each in hot]
+            for i, row in enumerate(chosen[at].tolist()):
+                self._pictures[row] = {"picture": _thumbnail(pixels[i]), "heat": heat[i]}
 
-    def cards(self, rows: Rows, notes: list[str] | None = None) -> list[dict[str, Any]]:
+    def cards(
+        self, rows: Positions, notes: list[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Return what the page shows of pictures, in their order."""
         return [
             {
@@ -255,7 +219,7 @@ class _Gallery:
         ]
 
 
-def _thumbnail(pixels: NDArray[np.uint8]) -> str:
+def _thumbnail(pixels: Pixels) -> str:
     """Return a picture, (height, width, 3), as the address of a small JPEG."""
     content = encode_picture(pixels, "JPEG", THUMBNAIL, quality=QUALITY)
     return f"data:image/jpeg;base64,{base64.b64encode(content).decode()}"
