@@ -12,19 +12,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from spadework import validation
 from spadework.arrays import Floats, Labels, Rows
 from spadework.core.matching import decide_threshold
 from spadework.errors import InputError, LabelError
 from spadework.labels import UNLABELED, LabelCensus, count_labels, translate_labels
-from spadework.validation import (
-    check_counts,
-    check_rows,
-    check_threshold,
-    new_generator,
-    read_labels,
-    refuse_constant,
-    unchanged_on_failure,
-)
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -32,9 +24,7 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 class AnomalyDetector(ClassifierMixin, BaseEstimator):
     """A detector under scikit-learn's contract; children say how to learn and score.
 
-    A child defines ``_learn``, which stores what was learnt and returns the scores
-    of the training rows, and ``_score``. It names in ``settings`` the label settings
-    that it can learn from.
+    A child names in ``settings`` the label settings that it can learn from.
     """
 
     settings: ClassVar[tuple[str, ...]] = ("PNU", "PU", "NU", "PN")
@@ -60,13 +50,15 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names.
         """
-        with unchanged_on_failure(self):
+        with validation.unchanged_on_failure(self):
             self._check_parameters()
             rows = self._check_rows(X, fitting=True)
-            labels = read_labels(y, self.label_map, len(rows))
+            labels = validation.read_labels(y, self.label_map, len(rows))
             self._check_learnable(rows, labels)
             self._refuse_setting(count_labels(labels))
-            scores = self._learn(rows, labels, new_generator(self.random_state))
+            scores = self._learn(
+                rows, labels, validation.new_generator(self.random_state)
+            )
             self.census_ = count_labels(labels)
             self.setting_ = self.census_.setting
             self.classes_ = np.array([0, 1])
@@ -124,7 +116,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
-        """Learn from checked rows; return their scores, (n_samples,), or NaN."""
+        """Store what checked rows teach; return their scores, (n_samples,), or NaN."""
 
     @abstractmethod
     def _score(self, X: Rows) -> Floats:
@@ -132,16 +124,16 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, *, fitting: bool) -> Any:
         """Return what is learnt from and scored, or say what is wrong with it."""
-        return check_rows(self, X, fitting=fitting)
+        return validation.check_rows(self, X, fitting=fitting)
 
     def _check_learnable(self, X: Any, labels: Labels) -> None:
         """Refuse rows and labels that cannot be learnt from."""
-        check_counts(labels)
-        refuse_constant(X)
+        validation.check_counts(labels)
+        validation.refuse_constant(X)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that have no meaning, before any work is done."""
-        check_threshold(self.threshold)
+        validation.check_threshold(self.threshold)
 
     def _refuse_setting(self, census: LabelCensus) -> None:
         """Refuse labels that this kind of detector cannot learn from."""

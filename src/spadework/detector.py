@@ -8,16 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from spadework import validation
 from spadework.arrays import Floats, Labels, Rows
 from spadework.base import AnomalyDetector, RandomState
-from spadework.core.pseudo_labels import (
-    FittedPseudoLabeler,
-    PseudoLabeler,
-    PseudoLabels,
-    ScoreScale,
-    ThresholdRule,
-    Voting,
-)
+from spadework.core import pseudo_labels as pseudo
 from spadework.core.scaling import Scaling, fit_scaler
 from spadework.core.trust import Trust
 from spadework.errors import InputError
@@ -26,12 +20,6 @@ from spadework.learners.contract import Learner, Model
 from spadework.learners.forest import ForestLearner
 from spadework.learners.network import NetworkLearner
 from spadework.learners.one_class import make_one_class
-from spadework.validation import (
-    check_members,
-    check_parameters,
-    check_rows,
-    named_or_given,
-)
 
 PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "no_matching": {"thresholds": "otsu"},
@@ -46,37 +34,30 @@ The paper does not say what takes the place of partial matching in (i); here it 
 Otsu's method, which the paper uses where partial matching cannot be.
 """
 
-
-_LEARNERS: dict[str, type[Learner]] = {
-    "forest": ForestLearner,
-    "network": NetworkLearner,
-}
+_LEARNERS: dict[str, type[Learner]] = {"forest": ForestLearner, "network": NetworkLearner}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SPADE(AnomalyDetector):
     """Semi-supervised anomaly detection when labels do not look like the rest.
 
-    An ensemble of one-class classifiers pseudo-labels the unlabeled rows where
-    its members agree, with thresholds found without validation data, and a
-    learner is trained on labels and pseudo-labels together.
+    One-class classifiers pseudo-label unlabeled rows where they agree, with thresholds
+    found without validation data; a learner is trained on labels and pseudo-labels.
 
     Parameters
     ----------
     learner : "forest", "network" or a learner object
-        What learns from labels and pseudo-labels. Pass a `ForestLearner` or a
-        `NetworkLearner` to set its own parameters.
+        Pass a `ForestLearner` or a `NetworkLearner` to set its own parameters.
     one_class : "gaussian", "neighbours", "isolation_forest", "svm" or an object
         The one-class classifier. An object needs ``fit(X)`` and ``score(X)``
         (higher is more anomalous) or scikit-learn's ``score_samples(X)``.
     n_members : int
         K, the number of one-class classifiers.
     thresholds : "bounded", "matching", "otsu" or a pair of percentiles
-        How members get their thresholds: partial matching against the labels,
-        with Otsu's method for a class without labels, leaving at most a tenth of
-        the unlabeled rows on either side ("bounded") or any share ("matching");
-        Otsu for both classes; or percentiles (normal, anomaly) of the unlabeled
-        scores.
+        How members get their thresholds: partial matching against the labels, with
+        Otsu's method for a class without labels, leaving at most a tenth of the unlabeled
+        rows on either side ("bounded") or any share ("matching"); Otsu for both classes;
+        or percentiles (normal, anomaly) of the unlabeled scores.
     voting : "unanimous" or "majority"
     abstain : bool
         Whether a one-class classifier whose two thresholds cross abstains on rows
@@ -87,9 +68,8 @@ class SPADE(AnomalyDetector):
         Scale on which members look for thresholds. Raw scores are heavy-tailed,
         and a handful of outliers then decides.
     stand_in : bool
-        Whether, in PU and NU, unlabeled rows without consensus stand in for the
-        class that has no labels, where pseudo-labels are learnt: in NU the forest
-        learner does without.
+        Whether, in PU and NU, unlabeled rows without consensus stand in for the class
+        without labels, where pseudo-labels are learnt: in NU the forest does without.
     scaling : "minmax" or "asinh"
         How columns are scaled for one-class classifiers, linear models and networks: by
         their range, or linearly around the median and logarithmically far from it.
@@ -113,8 +93,7 @@ class SPADE(AnomalyDetector):
     census_ : LabelCensus
         How many of each.
     pseudo_labels_ : PseudoLabels or None
-        ``labels`` (1, 0, -1 for each unlabeled row, in order), ``votes`` and
-        ``thresholds``; None when every row was labeled.
+        Of the unlabeled rows, in order; None when every row was labeled.
     pseudo_labeler_ : FittedPseudoLabeler or None
     model_ : Model
         The fitted learner.
@@ -146,11 +125,11 @@ class SPADE(AnomalyDetector):
     learner: Literal["forest", "network"] | Learner = "forest"
     one_class: Any = "gaussian"
     n_members: int = 5
-    thresholds: ThresholdRule = "bounded"
-    voting: Voting = "unanimous"
+    thresholds: pseudo.ThresholdRule = "bounded"
+    voting: pseudo.Voting = "unanimous"
     abstain: bool = True
     use_labeled_normals: bool = True
-    score_scale: ScoreScale = "log"
+    score_scale: pseudo.ScoreScale = "log"
     stand_in: bool = True
     scaling: Scaling = "asinh"
     threshold: Literal["auto"] | float = "auto"
@@ -158,8 +137,8 @@ class SPADE(AnomalyDetector):
     random_state: RandomState = None
     verbose: bool = False
 
-    pseudo_labels_: PseudoLabels | None = field(init=False)
-    pseudo_labeler_: FittedPseudoLabeler | None = field(init=False)
+    pseudo_labels_: pseudo.PseudoLabels | None = field(init=False)
+    pseudo_labeler_: pseudo.FittedPseudoLabeler | None = field(init=False)
     model_: Model = field(init=False)
     history_: list[dict[str, float]] = field(init=False)
     trust_: Trust | None = field(init=False)
@@ -174,23 +153,14 @@ class SPADE(AnomalyDetector):
         until the loss has not improved for five epochs. What the paper leaves open
         is ours: Adam with a learning rate of 0.001, batches, and at most 200 epochs.
 
-        Parameters
-        ----------
-        **changes
-            Parameters to change, as for ``set_params``; `PAPER_ABLATIONS` holds
-            the paper's own.
+        Changes are parameters, as for ``set_params``; `PAPER_ABLATIONS` holds the
+        paper's own.
 
-        Examples
-        --------
         >>> SPADE.paper(**PAPER_ABLATIONS["majority_vote"]).voting
         'majority'
         """
         literal = NetworkLearner(
-            n_networks=1,
-            linear_code=False,
-            warmup_epochs=0,
-            max_epochs=200,
-            judge=False,
+            n_networks=1, linear_code=False, warmup_epochs=0, max_epochs=200, judge=False
         )
         paper = cls(
             learner=literal,
@@ -205,21 +175,19 @@ class SPADE(AnomalyDetector):
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; to set those of a learner makes an object of one by name.
 
-        Examples
-        --------
         >>> SPADE().set_params(learner__n_trees=20).learner
         ForestLearner(n_trees=20)
         """
         learner = parameters.get("learner", self.learner)
         of_learner = any(name.startswith("learner__") for name in parameters)
         if of_learner and isinstance(learner, str):
-            parameters["learner"] = named_or_given(learner, _LEARNERS)
+            parameters["learner"] = validation.named_or_given(learner, _LEARNERS)
         return super().set_params(**parameters)
 
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
         """Pseudo-label and learn; the seam between detector and learner."""
-        check_members(count_labels(labels), self.n_members)
-        learnt = named_or_given(self.learner, _LEARNERS).learn(
+        validation.check_members(count_labels(labels), self.n_members)
+        learnt = validation.named_or_given(self.learner, _LEARNERS).learn(
             X,
             labels,
             fit_scaler(X, self.scaling, rng),
@@ -237,23 +205,23 @@ class SPADE(AnomalyDetector):
     def _score(self, X: Rows) -> Floats:
         return self.model_.score(X)
 
-    def pseudo_label(self, X: ArrayLike) -> PseudoLabels:
+    def pseudo_label(self, X: ArrayLike) -> pseudo.PseudoLabels:
         """Pseudo-label rows by the fitted one-class classifiers, with their votes."""
         check_is_fitted(self)
         if self.pseudo_labeler_ is None:
             raise InputError(
                 "there are no one-class classifiers: every row was labeled in fit"
             )
-        rows = check_rows(self, X, fitting=False)
+        rows = validation.check_rows(self, X, fitting=False)
         return self.pseudo_labeler_.label(self.model_.represent(rows))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_parameters(self)
+        validation.check_parameters(self)
 
-    def _pseudo_labeler(self) -> PseudoLabeler:
+    def _pseudo_labeler(self) -> pseudo.PseudoLabeler:
         """Collect the parameters of the pseudo-labeler."""
-        names = [each.name for each in fields(PseudoLabeler)]
+        names = [each.name for each in fields(pseudo.PseudoLabeler)]
         own: dict[str, Any] = {name: getattr(self, name) for name in names}
         own["one_class"] = make_one_class(self.one_class)
-        return PseudoLabeler(**own)
+        return pseudo.PseudoLabeler(**own)

@@ -55,8 +55,6 @@ class LabelCensus(NamedTuple):
 def count_labels(labels: Labels) -> LabelCensus:
     """Count the rows of each label: 1, 0 and -1.
 
-    Examples
-    --------
     >>> print(count_labels(np.array([1, 0, -1, -1], dtype=np.int8)))
     PNU: 1 anomalies, 1 normals, 2 unlabeled
     """
@@ -90,10 +88,9 @@ def normalize_labels(
     Raises
     ------
     LabelError
-        For values that are not understood; for 0 and 1 without any unlabeled
-        row and without a mapping, since 0 may mean "normal" or "not known";
-        for -1 and more rows of 1 than without a label, since -1 may mean an
-        outlier; and for labels nothing can be learnt from.
+        For values that are not understood; for 0 and 1 alone without a mapping, since 0
+        may mean "normal" or "not known"; for -1 and more rows of 1 than without a label,
+        since -1 may mean an outlier; and for labels nothing can be learnt from.
 
     Examples
     --------
@@ -158,9 +155,9 @@ def _read_values(values: NDArray[Any]) -> Labels:
         return _read_numbers(values)
     unique, inverse = _unique_values(values)
     read = [_read_one(value) for value in unique]
-    unknown = [value for value, label in zip(unique, read, strict=True) if label is None]
-    if unknown:
-        raise LabelError(_unknown_message(unknown))
+    if None in read:
+        pairs = zip(unique, read, strict=True)
+        raise LabelError(_unknown_message([v for v, label in pairs if label is None]))
     return np.array(read, dtype=np.int8)[inverse]
 
 
@@ -213,11 +210,9 @@ def _checked_mapping(mapping: Mapping[Any, int]) -> dict[Any, int]:
             f"a label mapping must be a dict such as {{'fraud': 1}}; got {mapping!r}"
         )
     checked = {None if _is_missing(v) else v: label for v, label in mapping.items()}
-    wrong = {
-        value: label
-        for value, label in checked.items()
-        if _is_missing(label) or label not in (ANOMALY, NORMAL, UNLABELED)
-    }
+    known = (ANOMALY, NORMAL, UNLABELED)
+    pairs = checked.items()
+    wrong = {v: to for v, to in pairs if _is_missing(to) or to not in known}
     if wrong:
         raise LabelError(
             f"a label mapping must map to 1 (anomaly), 0 (normal) or -1 (unlabeled); "

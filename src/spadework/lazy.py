@@ -1,13 +1,11 @@
 """Modules that load when they are first used: torch alone takes seconds to import.
 
-Name the module twice, for type checkers and for the interpreter::
+Name a module twice, and use it as any other::
 
     if TYPE_CHECKING:
         from spadework.core import training
     else:
         training = LazyModule("spadework.core.training")
-
-and use it as any other, as in ``training.encode(...)``.
 """
 
 from importlib import import_module
@@ -18,8 +16,6 @@ from typing import Any
 class LazyModule(ModuleType):
     """Stands for a module, and imports it when one of its names is asked for.
 
-    Examples
-    --------
     >>> textwrap = LazyModule("textwrap")
     >>> textwrap.shorten("Imported by this line", width=15)
     'Imported [...]'

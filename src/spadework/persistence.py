@@ -1,8 +1,7 @@
 """Save and load fitted models without pickle.
 
-A model file is a safetensors file: all arrays, and a JSON header that says how
-they make up the model. Loading builds only the classes named below, from checked
-values; nothing in a file is executed.
+A model file is a safetensors file: all arrays, and a JSON header that says how they make
+up the model. Loading builds only the classes named below, and executes nothing.
 """
 
 import dataclasses
@@ -92,11 +91,9 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a file.
+    """Write a fitted model to a file, whole or not at all.
 
-    The file is written beside its place, synced and then moved there, so an
-    interrupted save leaves an older file whole. A file that is not a spadework
-    model is never replaced.
+    A file that is not a spadework model is never replaced.
 
     Parameters
     ----------
@@ -129,8 +126,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ModelFileError
-        If the file is not a spadework model, is cut off or changed, or was
-        written in another version of the format.
+        If the file is no spadework model, is cut off or changed, or has another version
+        of the format.
     """
     path = model_file(Path(path))
     header, arrays = _unpack(path.read_bytes(), path)
@@ -207,11 +204,9 @@ def _encode(value: Any, place: str, arrays: Arrays) -> Any:
         return _encode_array(value, place, arrays)
     name = type(value).__name__
     if type(value) is _class_named(name):
-        state = {
-            key: _encode(item, f"{place}.{key}", arrays)
-            for key, item in _state(value).items()
-        }
-        return {"$class": name, "state": state}
+        state = _state(value).items()
+        encoded = {key: _encode(item, f"{place}.{key}", arrays) for key, item in state}
+        return {"$class": name, "state": encoded}
     if isinstance(value, (list, tuple)):
         items = [_encode(item, f"{place}[{i}]", arrays) for i, item in enumerate(value)]
         return items if isinstance(value, list) else {"$tuple": items}
@@ -319,7 +314,7 @@ def _check_whole(detector: Any) -> None:
     Every part is used once, on a row of zeros or on a grey photo.
     """
     of_photos = type(detector).__name__ == "ImageSPADE"
-    optional = {"feature_names_in_"} | ({"n_features_in_"} if of_photos else set())
+    optional = {"feature_names_in_", *(["n_features_in_"] * of_photos)}
     missing = _fitted_names(type(detector)) - set(vars(detector)) - optional
     if missing:
         raise ModelFileError(f"the model lacks {_listed(missing)}")
@@ -331,8 +326,7 @@ def _check_whole(detector: Any) -> None:
                 f"{detector.n_features_in_} columns do not fit scales of {width}"
             )
     if of_photos:
-        size = detector.size
-        rows = np.full((1, size, size, 3), _GREY, dtype=np.uint8)
+        rows = np.full((1, detector.size, detector.size, 3), _GREY, dtype=np.uint8)
     else:
         rows = np.zeros((1, detector.n_features_in_), dtype=np.float32)
     if not np.isfinite(detector._score(rows)).all():
@@ -367,10 +361,9 @@ def refuse_other_file(target: Path) -> None:
     if not target.exists():
         return
     with target.open("rb") as file:
-        start = file.read(4096)
+        start = file.read(4096)[8:]
     keys = (_HEADER_KEY, _DIGEST_KEY)
-    starts = tuple(f'{{"__metadata__":{{"{key}":'.encode() for key in keys)
-    if not start[8:].startswith(starts):
+    if not start.startswith(tuple(f'{{"__metadata__":{{"{k}":'.encode() for k in keys)):
         raise ModelFileError(
             f"{target} exists and is not a spadework model; it is left as it is. "
             f"Choose another name"

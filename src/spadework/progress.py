@@ -16,9 +16,7 @@ _LOG_SECONDS = 10.0
 
 @contextmanager
 def progress(label: str, total: int | None, *, verbose: bool) -> Iterator[Advance]:
-    """Show the progress of ``total`` steps, at most; ending early is fine.
-
-    A total of None is not known.
+    """Show the progress of ``total`` steps, at most, or of an unknown number if None.
 
     With ``verbose`` and a terminal on stderr a bar is drawn; otherwise a line is
     logged at the end and every ten seconds before (INFO, logger "spadework"), which
@@ -37,26 +35,19 @@ def progress(label: str, total: int | None, *, verbose: bool) -> Iterator[Advanc
 @contextmanager
 def _bar(label: str, total: int | None) -> Iterator[Advance]:
     """Draw a bar on stderr."""
+    from rich import progress as parts
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        parts.MofNCompleteColumn(),
+        parts.TimeElapsedColumn(),
+        parts.TextColumn("left"),
+        parts.TimeRemainingColumn(),
+        parts.TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with parts.Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total, note="")
         yield lambda note: bar.update(task, advance=1, note=note)
 

@@ -1,7 +1,6 @@
 """How labels came to be: the paper's scenarios as pure functions of (table, seed).
 
-Each takes a `LabeledTable` whose truth is known and returns a `Trial`: rows to fit
-on with three-valued labels, and rows to test on with their truth. Truth about the
+Each takes a `LabeledTable` whose truth is known and returns a `Trial`. Truth about the
 training rows is dropped on the way, so that it cannot reach a fit.
 """
 
@@ -35,9 +34,8 @@ class LabeledTable:
         Kinds that labelers know; the others are new.
     n_train : int, optional
         Where the table comes split, or in order of time: the first rows train.
-        Without it, a random share does.
     train_share : float
-        That share.
+        Otherwise, a random share does.
     judged_by : ndarray of shape (n_samples, n_columns), optional
         What the logistic regression sees that tells easy and risky rows; X if None.
     """
@@ -50,27 +48,24 @@ class LabeledTable:
     judged_by: Numbers | None = None
 
     def __post_init__(self) -> None:
-        if len(self.X) != len(self.kind):
+        n_rows, n_kinds, share = len(self.X), len(self.kind), self.train_share
+        if n_rows != n_kinds:
             raise InputError(
-                f"a table needs one kind per row: {len(self.X)} rows, "
-                f"{len(self.kind)} kinds"
+                f"a table needs one kind per row: {n_rows} rows, {n_kinds} kinds"
             )
-        if self.judged_by is not None and len(self.judged_by) != len(self.X):
+        if self.judged_by is not None and len(self.judged_by) != n_rows:
             raise InputError(
-                f"judged_by needs one row for each of the table: {len(self.X)} rows, "
+                f"judged_by needs one row for each of the table: {n_rows} rows, "
                 f"got {len(self.judged_by)}"
             )
-        if not 0 < self.train_share < 1:
-            raise InputError(
-                f"train_share must be between 0 and 1; got {self.train_share!r}"
-            )
+        if not 0 < share < 1:
+            raise InputError(f"train_share must be between 0 and 1; got {share!r}")
 
 
 class Trial(NamedTuple):
     """One experiment: fit on (X, y), score X_test, compare with kind_test.
 
-    ``y`` is 1, 0 or -1; ``kind_test`` holds 0 for normal rows; ``given`` says
-    which kinds of anomaly could have been labeled.
+    ``y`` is 1, 0 or -1; kinds are those of the table.
     """
 
     X: NDArray[np.number]
@@ -120,8 +115,8 @@ def easiness(table: LabeledTable, seed: int, *, share: float = 0.1) -> Trial:
     chosen = []
     for truth, confidence in ((False, 1 - risk), (True, risk)):
         rows = np.flatnonzero(anomalous == truth)
-        easiest = rows[np.argsort(-confidence[rows], kind="stable")]
-        easiest = easiest[: round(share * len(rows))]
+        order = np.argsort(-confidence[rows], kind="stable")
+        easiest = rows[order[: round(share * len(rows))]]
         chosen.append(easiest[confidence[easiest] > 0.5])
     return _trial(table, train, test, np.concatenate(chosen))
 
@@ -150,8 +145,8 @@ def time_varying(table: LabeledTable, seed: int, *, share: float = 0.05) -> Tria
 def training_kinds(table: LabeledTable, seed: int) -> Kinds:
     """Return the true kinds of a trial's training rows, in the order of its X.
 
-    For analysis after a fit only: this is the truth that a `Trial` drops. Every
-    scenario draws its split before anything else, so the seed alone redraws it.
+    For analysis after a fit only. Every scenario draws its split before anything else,
+    so the seed alone redraws it.
     """
     train, _ = _split(table, np.random.default_rng(seed))
     return table.kind[train]

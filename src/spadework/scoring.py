@@ -53,7 +53,6 @@ def score_table(
 
     Parameters
     ----------
-    model : TableModel
     source : path, glob, list of paths, "-", database URL, or a frame
     out : path ending in .csv, .tsv or .parquet, or "-" for CSV on standard output
         Written beside its place and moved there when whole.
@@ -111,8 +110,7 @@ def find_top(
 ) -> tuple[NDArray[np.int64], pa.Table]:
     """Find the rows with the highest scores, highest first.
 
-    Returns their numbers, counted from 0, (n_top,), and their columns, as far as the
-    model needs them.
+    Returns their numbers, counted from 0, (n_top,), and the columns a model needs.
     """
     _check_top(top)
     numbers, scores = np.empty(0, dtype=np.int64), np.empty(0)
@@ -145,9 +143,7 @@ def find_named(
             f"{', '.join(model.keys) or 'none'}; name rows by their numbers"
         )
     wanted = {f"{model.keys[0]} {name}": name for name in names}
-    missed, n_rows = set(wanted), 0
-    numbers: list[int] = []
-    parts: list[pa.Table] = []
+    missed, n_rows, numbers, parts = set(wanted), 0, [], []
     with _open_batches(model, source, query) as batches:
         for batch in batches:
             model.refuse_without_keys(batch.schema.names)

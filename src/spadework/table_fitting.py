@@ -68,13 +68,12 @@ def fit_table(
     categories : sequence of str
         Columns that are categories though they look like numbers.
     missing : sequence
-        Values that mean missing, besides empty cells, NaN, "NA", "n/a" and "null", in
-        every column that is learnt from. A number is meant as one, however written.
+        Values that mean missing, besides empty cells, NaN, "NA", "n/a" and "null". A
+        number is meant as one, however written.
     query : str, optional
         What to ask a database.
     unlabeled : source, optional
-        Further rows, taken as unlabeled whatever their label column says: old labels
-        and new rows make a new model.
+        Further rows, taken as unlabeled whatever their label column says.
     detector : SPADE, optional
         By default ``SPADE(random_state=0)``.
     """
@@ -95,10 +94,7 @@ def fit_table(
 
 @dataclass(frozen=True)
 class FitPlan:
-    """A table that was read, and what will be learnt from it.
-
-    ``n_empty`` rows without any value were left out.
-    """
+    """A table that was read, without its empty rows, and what will be learnt from it."""
 
     table: pa.Table
     encoder: TableEncoder
@@ -144,10 +140,8 @@ class FitPlan:
             return []
         found = self.stated
         by_column = list_some([f"{name} {count:,}" for name, count in found.items()])
-        return [
-            f"said to be missing: {sum(found.values()):,} values"
-            + f" ({by_column})" * bool(found)
-        ]
+        line = f"said to be missing: {sum(found.values()):,} values"
+        return [line + f" ({by_column})" * bool(found)]
 
     def warn_of_ignored(self) -> None:
         """Log which columns are left out and why, unless they have one value only."""
@@ -190,7 +184,11 @@ def plan_table(
     """Read a table and decide what each column is; parameters as of `fit_table`."""
     keys, ignore, categories, missing = map(_listed, (keys, ignore, categories, missing))
     keys = list(dict.fromkeys(keys))
-    _refuse_result_names(keys)
+    if taken := [key for key in keys if key in RESULTS]:
+        raise InputError(
+            f"scores are written as {', '.join(RESULTS)}; give the key column "
+            f"{taken[0]} another name"
+        )
     stay_text = dict.fromkeys([*categories, *keys], pa.string())
     if not isinstance(label, str):
         raise InputError(
@@ -208,28 +206,13 @@ def plan_table(
         categories=categories,
         missing=[str(value) for value in missing],
     )
-    _refuse_too_wide(encoder)
-    return FitPlan(table, encoder, labels, label, mapping, tuple(keys), rows.n_empty)
-
-
-def _refuse_too_wide(encoder: TableEncoder) -> None:
-    """Refuse more features than a model has memory for."""
     if len(encoder.features) > MAX_FEATURES:
         raise InputError(
             f"the {len(encoder.columns):,} columns to learn from come to "
             f"{len(encoder.features):,} features; at most {MAX_FEATURES:,} can be used. "
             f"Leave columns out, or give a table with fewer"
         )
-
-
-def _refuse_result_names(keys: Sequence[str]) -> None:
-    """Refuse keys that scoring would write over."""
-    taken = [key for key in keys if key in RESULTS]
-    if taken:
-        raise InputError(
-            f"scores are written as {', '.join(RESULTS)}; give the key column "
-            f"{taken[0]} another name"
-        )
+    return FitPlan(table, encoder, labels, label, mapping, tuple(keys), rows.n_empty)
 
 
 def _count_stated(column: Column, array: Values) -> int:
@@ -244,13 +227,11 @@ def _remember(
 ) -> Reference:
     """Draw the rows that a model remembers, of each label the same number at most."""
     rng = np.random.default_rng(0)
-    chosen = []
-    for value in (1, 0, UNLABELED):
-        rows = np.flatnonzero(labels == value)
+    kinds = [np.flatnonzero(labels == value) for value in (1, 0, UNLABELED)]
+    for at, rows in enumerate(kinds):
         if len(rows) > REFERENCE_ROWS:
-            rows = rng.choice(rows, REFERENCE_ROWS, replace=False)
-        chosen.append(rows)
-    places = np.sort(np.concatenate(chosen))
+            kinds[at] = rng.choice(rows, REFERENCE_ROWS, replace=False)
+    places = np.sort(np.concatenate(kinds))
     scores = detector.anomaly_score(X[places])
     labeled = np.flatnonzero(labels != UNLABELED)
     names, own_names = None, None
