@@ -1,13 +1,9 @@
 """One ONNX graph from a fitted model: encoding, learner and threshold in one file.
 
-The graph computes in double precision, as the detector does: maps from scores to
-ranks can be steep, and what float32 rounds away would show. Two things carry it.
-
-- Trees are `TreeEnsemble` operators of ``ai.onnx.ml``, the first that answer in
-  double (`TreeEnsembleRegressor` answers in float32).
-- ``np.interp`` is a tree too: a bisection of the knots, whose leaf is the place of a
-  row's segment in a table. All columns are looked up by one operator, in as many
-  steps as bisection takes and without an array of rows by knots.
+The graph computes in double precision, as the detector does: what float32 rounds away
+would show in ranks. Trees are `TreeEnsemble` operators of ``ai.onnx.ml``, the first that
+answer in double. ``np.interp`` is a tree too: a bisection of the knots of all columns,
+whose leaf is the place of a row's segment in a table.
 """
 
 import json
@@ -19,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from spadework.arrays import Floats
 from spadework.detector import SPADE
 from spadework.errors import ExportError
 from spadework.export.graph import DOUBLE, FLOAT, INT64, UINT8, Graph
@@ -41,16 +38,14 @@ else:
     photo_graphs = LazyModule("spadework.export.photos")  # these load torch
     image_detector = LazyModule("spadework.images.detector")
 
-Floats = NDArray[np.float64]
 Feed = dict[str, NDArray[Any]]
 
 TOLERANCE = 1e-5
 """How far an exported score may lie from the model's, times the score if over 1."""
 
 PHOTO_TOLERANCE = 1e-3
-"""The same for photos, whose network sums thousands of float32 in another order.
-
-Measured are 0.0001 at most, and 0.00002 between batches of the detector itself."""
+"""The same for photos, whose network sums thousands of float32 in another order; measured
+are 0.0001 at most."""
 
 OPSET, ML_OPSET, IR_VERSION = 21, 5, 10
 """Versions of ONNX that the graph is written in; the trees need ai.onnx.ml 5."""
@@ -145,24 +140,15 @@ def build_onnx(model: "SPADE | TableModel | ImageSPADE") -> "ModelProto":
             f"file holds 2. Fit on fewer columns, or with fewer one-class classifiers"
         )
     answers = {"score": DOUBLE, "probability": DOUBLE, "anomaly": INT64}
+    outputs = {name: (kind, ["batch"]) for name, kind in answers.items()}
+    takes, gives = (
+        [helper.make_tensor_value_info(name, *each) for name, each in values.items()]
+        for values in (inputs, outputs)
+    )
+    versions = {"": OPSET, "ai.onnx.ml": ML_OPSET}
     proto = helper.make_model(
-        helper.make_graph(
-            graph.nodes,
-            PRODUCER,
-            [
-                helper.make_tensor_value_info(name, kind, shape)
-                for name, (kind, shape) in inputs.items()
-            ],
-            [
-                helper.make_tensor_value_info(name, kind, ["batch"])
-                for name, kind in answers.items()
-            ],
-            graph.constants,
-        ),
-        opset_imports=[
-            helper.make_opsetid("", OPSET),
-            helper.make_opsetid("ai.onnx.ml", ML_OPSET),
-        ],
+        helper.make_graph(graph.nodes, PRODUCER, takes, gives, graph.constants),
+        opset_imports=[helper.make_opsetid(*each) for each in versions.items()],
         ir_version=IR_VERSION,
         producer_name=PRODUCER,
         producer_version=__version__,

@@ -16,15 +16,7 @@ _FURTHER = {"TopK": 1}
 
 
 class Graph:
-    """The nodes and constants of an ONNX graph, as they are added.
-
-    Attributes
-    ----------
-    nodes : list of NodeProto
-    constants : list of TensorProto
-    n_bytes : int
-        What constants and trees take in a file, about.
-    """
+    """The nodes and constants of an ONNX graph, and about how many bytes they take."""
 
     def __init__(self) -> None:
         self.nodes: list[NodeProto] = []

@@ -3,11 +3,12 @@
 All names stand for double tensors of shape (batch, columns), unless said otherwise.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Floats, Numbers
 from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.neighbours import SAME, NearestNeighbours, linear_form
 from spadework.core.pseudo_labels import Members, whole_unit
@@ -30,10 +31,10 @@ from spadework.learners.perceptrons import Perceptrons
 class Curve(NamedTuple):
     """Points of ``np.interp``, each (n_points,), with x rising strictly."""
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    x: Floats
+    y: Floats
 
-    def lines(self) -> NDArray[np.float64]:
+    def lines(self) -> Floats:
         """Origin, slope and height of all lines, (3, n_points + 1).
 
         The outer ones are level, and so is one between points too close for a slope.
@@ -46,21 +47,7 @@ class Curve(NamedTuple):
 
 
 def add_detector(graph: Graph, detector: SPADE, rows: str) -> str:
-    """Add what scores rows.
-
-    Parameters
-    ----------
-    graph : Graph
-    detector : SPADE
-        Fitted.
-    rows : str
-        Name of a tensor of shape (batch, n_features), float32.
-
-    Returns
-    -------
-    scores : str
-        Name of the anomaly scores, (batch,), double.
-    """
+    """Score rows, (batch, n_features), float32; return the name of scores, (batch,)."""
     cells = graph.add("Cast", rows, to=DOUBLE)
     model = detector.model_
     if isinstance(model, BlendedModel):
@@ -98,9 +85,8 @@ def add_blend(graph: Graph, model: BlendedModel, cells: str) -> str:
     mean = graph.add("MatMul", ranks, weights / weights.sum())
     if model.levels is None:
         return mean
-    return add_interpolation(
-        graph, mean, [Curve(model.levels.knots, model.levels.levels)]
-    )
+    levels = Curve(model.levels.knots, model.levels.levels)
+    return add_interpolation(graph, mean, [levels])
 
 
 def _add_scorer(graph: Graph, scorer: Scorer, cells: str) -> str:
@@ -130,11 +116,7 @@ def _add_perceptrons(graph: Graph, model: Perceptrons, cells: str) -> str:
     # Networks first, (n_networks, batch, n_kept), as their weights are.
     picked = graph.add("Gather", scaled, model.columns.astype(np.int64), axis=1)
     cells = graph.add("Transpose", picked, perm=[1, 0, 2])
-    for layer, (weight, bias) in enumerate(zip(model.weights, model.biases, strict=True)):
-        if layer:
-            cells = graph.add("Relu", cells)
-        product = graph.add("MatMul", cells, weight.astype(np.float64))
-        cells = graph.add("Add", product, bias.astype(np.float64))
+    cells = _add_layers(graph, zip(model.weights, model.biases, strict=True), cells)
     each = graph.add("Squeeze", graph.add("Sigmoid", cells), np.array([2]))
     return _add_mean(graph, graph.add("Transpose", each, perm=[1, 0]))
 
@@ -144,23 +126,29 @@ def _add_network_model(graph: Graph, model: NetworkModel, cells: str) -> str:
     scaled = _add_scaling(graph, model.scaler, cells)
     logits = []
     for weights in model.weights:
-        code = _add_perceptron(graph, weights, "encoder", scaled)
+        encoder, predictor = (
+            [
+                (weights[f"{part}.{i}.weight"].T, weights[f"{part}.{i}.bias"])
+                for i in (0, 2)
+            ]
+            for part in ("encoder", "predictor")
+        )
+        code = _add_layers(graph, encoder, scaled)
         if not model.linear_code:
             code = graph.add("Relu", code)
-        logits.append(_add_perceptron(graph, weights, "predictor", code))
+        logits.append(_add_layers(graph, predictor, code))
     return _add_mean(graph, graph.add("Concat", *logits, axis=1))
 
 
-def _add_perceptron(
-    graph: Graph, weights: dict[str, NDArray[np.float32]], part: str, cells: str
+def _add_layers(
+    graph: Graph, layers: Iterable[tuple[Numbers, Numbers]], cells: str
 ) -> str:
-    """Add two layers with a ReLU between."""
-    for layer in (0, 2):
-        if layer:
+    """Add layers of weights and biases, with a ReLU between."""
+    for number, (matrix, bias) in enumerate(layers):
+        if number:
             cells = graph.add("Relu", cells)
-        matrix = weights[f"{part}.{layer}.weight"].T.astype(np.float64)
-        bias = weights[f"{part}.{layer}.bias"].astype(np.float64)
-        cells = graph.add("Add", graph.add("MatMul", cells, matrix), bias)
+        product = graph.add("MatMul", cells, matrix.astype(np.float64))
+        cells = graph.add("Add", product, bias.astype(np.float64))
     return cells
 
 
@@ -170,9 +158,8 @@ def _add_oddness(graph: Graph, oddness: Oddness, cells: str) -> str:
     scores = _add_members(graph, oddness.members, scaled)
     unit = whole_unit(oddness.unit)
     above = graph.add("Relu", graph.add("Sub", scores, oddness.origin))
-    return _add_mean(
-        graph, graph.add("Log", graph.add("Add", graph.add("Div", above, unit), 1.0))
-    )
+    scaled = graph.add("Add", graph.add("Div", above, unit), 1.0)
+    return _add_mean(graph, graph.add("Log", scaled))
 
 
 def _add_members(graph: Graph, members: Members, cells: str) -> str:
@@ -210,10 +197,8 @@ def _add_neighbours(graph: Graph, neighbours: NearestNeighbours, cells: str) -> 
     along = graph.add("MatMul", cells, neighbours.axes)
     squares = graph.add("ReduceSumSquare", along, np.array([1]))
     means = []
-    for directions, lengths in zip(
-        *(np.split(part, n_members, axis=-1) for part in linear_form(neighbours)),
-        strict=True,
-    ):
+    parts = (np.split(part, n_members, axis=-1) for part in linear_form(neighbours))
+    for directions, lengths in zip(*parts, strict=True):
         others = graph.add("Add", graph.add("MatMul", along, directions), lengths)
         draws = graph.add("Reshape", others, np.array([-1, n_draws, n_points]))
         nearest = graph.add("ReduceMin", draws, np.array([2]), keepdims=0)
@@ -228,11 +213,10 @@ def _add_isolation_forests(
     graph: Graph, members: IsolationForestMembers, cells: str
 ) -> str:
     """2^(-mean path length / c); forests on a single row have length 0 and give 1/2."""
-    lengths = [add_forest(graph, forest, cells) for forest in members.forests]
+    forests = [add_forest(graph, forest, cells) for forest in members.forests]
+    lengths = graph.add("Concat", *forests, axis=1)
     single = members.norms <= 0
-    units = graph.add(
-        "Div", graph.add("Concat", *lengths, axis=1), np.where(single, 1.0, members.norms)
-    )
+    units = graph.add("Div", lengths, np.where(single, 1.0, members.norms))
     exponents = graph.add("Neg", graph.add("Add", units, single.astype(np.float64)))
     return graph.add("Pow", 2.0, exponents)
 
@@ -241,13 +225,11 @@ def _add_svms(graph: Graph, members: SVMMembers, cells: str) -> str:
     """Negative weighted kernel sums."""
     squares = graph.add("ReduceSumSquare", cells, np.array([1]))
     scores = []
-    for vectors, weights, gamma in zip(
-        members.vectors, members.weights, members.gammas, strict=True
-    ):
+    parts = zip(members.vectors, members.weights, members.gammas, strict=True)
+    for vectors, weights, gamma in parts:
         products = graph.add("MatMul", cells, -2 * vectors.T)
-        distances = graph.add(
-            "Add", graph.add("Add", squares, products), (vectors**2).sum(axis=1)
-        )
+        sums = graph.add("Add", squares, products)
+        distances = graph.add("Add", sums, (vectors**2).sum(axis=1))
         kernel = graph.add("Exp", graph.add("Mul", graph.add("Relu", distances), -gamma))
         scores.append(graph.add("MatMul", kernel, -weights[:, None]))
     return graph.add("Concat", *scores, axis=1)
@@ -280,17 +262,10 @@ def _add_mean(graph: Graph, columns: str) -> str:
 
 def add_interpolation(graph: Graph, cells: str, curves: list[Curve]) -> str:
     """Add ``np.interp`` to its last bit, with one curve a column."""
-    places = add_trees(
-        graph,
-        bisection_trees([curve.x for curve in curves]),
-        cells,
-        mode=BRANCH_LT,
-        aggregate=SUM,
-    )
-    places = graph.add("Cast", places, to=INT64)
-    origin, slope, level = (
-        graph.add("Gather", table, places)
-        for table in np.hstack([curve.lines() for curve in curves])
-    )
+    trees = bisection_trees([curve.x for curve in curves])
+    found = add_trees(graph, trees, cells, mode=BRANCH_LT, aggregate=SUM)
+    places = graph.add("Cast", found, to=INT64)
+    tables = np.hstack([curve.lines() for curve in curves])
+    origin, slope, level = (graph.add("Gather", table, places) for table in tables)
     rise = graph.add("Mul", slope, graph.add("Sub", cells, origin))
     return graph.add("Add", rise, level)

@@ -34,14 +34,9 @@ def photo_model(detector: ImageSPADE) -> PhotoModel:
 
 
 def add_photos(graph: Graph, model: PhotoModel, pixels: str, size: int) -> str:
-    """Add what scores photos; return the name of scores, (batch,), double.
+    """Score photos by pixels, (batch, size, size, 3), uint8; return the name of scores.
 
-    Parameters
-    ----------
-    graph : Graph
-    model : PhotoModel
-    pixels : str
-        Name of a tensor of shape (batch, size, size, 3), uint8.
+    These are double, of shape (batch,).
     """
     floats = graph.add("Cast", pixels, to=FLOAT)
     x = graph.add("Transpose", floats, perm=[0, 3, 1, 2])
@@ -125,9 +120,8 @@ def _add_convolution(
 def _add_pooling(graph: Graph, maps: str, side: int) -> str:
     """Mean, maximum and deviation over positions, (batch, 3 * channels)."""
     mean = graph.add("ReduceMean", maps, PLACES, keepdims=1)
-    squares = graph.add(
-        "ReduceSumSquare", graph.add("Sub", maps, mean), PLACES, keepdims=0
-    )
+    centred = graph.add("Sub", maps, mean)
+    squares = graph.add("ReduceSumSquare", centred, PLACES, keepdims=0)
     variance = graph.add("Div", squares, _number(side * side))
     return graph.add(
         "Concat",

@@ -110,10 +110,8 @@ def _add_category(graph: Graph, column: CategoryColumn, values: str) -> str:
 
 
 def _add_date(graph: Graph, column: DateColumn, values: str) -> str:
-    missing = graph.add("IsNaN", values)
-    missing = _add_stated(
-        graph, missing, values, days_among(column.missing, column.first)
-    )
+    stated = days_among(column.missing, column.first)
+    missing = _add_stated(graph, graph.add("IsNaN", values), values, stated)
     days = graph.add("Where", missing, column.origin + column.fill, values)
     whole = graph.add("Floor", days)
     number = graph.add("Cast", graph.add("Add", whole, 3.0), to=INT64)
@@ -127,8 +125,8 @@ def _add_date(graph: Graph, column: DateColumn, values: str) -> str:
 
 
 def _add_time(graph: Graph, column: TimeColumn, values: str) -> str:
-    missing = graph.add("IsNaN", values)
-    missing = _add_stated(graph, missing, values, hours_among(column.missing))
+    stated = hours_among(column.missing)
+    missing = _add_stated(graph, graph.add("IsNaN", values), values, stated)
     hours = graph.add("Cast", graph.add("Where", missing, column.fill, values), to=FLOAT)
     if not column.tells_missing:
         return hours

@@ -4,14 +4,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spadework.arrays import Flags, Floats, Positions
 from spadework.core.trees import FlatForest
 from spadework.export.graph import Graph
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 
 BRANCH_LEQ, BRANCH_LT = 0, 1
 AVERAGE, SUM = 0, 1
@@ -19,29 +15,22 @@ _NODE_BYTES = 40  # what a node of a tree and a leaf take together, at most
 
 
 class Trees(NamedTuple):
-    """Trees whose inner nodes and leaves are numbered apart.
+    """Trees, (n_trees,), whose inner nodes and leaves are numbered apart.
 
-    Attributes
-    ----------
-    roots : ndarray of shape (n_trees,)
-    feature, split : ndarray of shape (n_nodes,)
-    low, high : ndarray of shape (n_nodes,)
-        Node or leaf where smaller values lead to, and larger ones.
-    low_ends, high_ends : ndarray of shape (n_nodes,)
-        Whether these are leaves.
-    value, column : ndarray of shape (n_leaves,)
-        What a leaf adds to which column of the output.
+    Smaller values than the split lead to the node or leaf low, and larger ones to high,
+    all (n_nodes,); ends are leaves. A leaf adds its value to a column of the output, both
+    (n_leaves,).
     """
 
-    roots: Indices
-    feature: Indices
+    roots: Positions
+    feature: Positions
     split: Floats
-    low: Indices
+    low: Positions
     low_ends: Flags
-    high: Indices
+    high: Positions
     high_ends: Flags
     value: Floats
-    column: Indices
+    column: Positions
 
 
 def add_forest(graph: Graph, forest: FlatForest, cells: str) -> str:
@@ -132,7 +121,7 @@ def bisection_trees(knots: list[Floats]) -> Trees:
 
 
 @cache
-def _bisection(n_knots: int) -> Indices:
+def _bisection(n_knots: int) -> Positions:
     """Rows ``low``, ``low_ends``, ``high`` and ``high_ends`` of one tree, (4, n_knots).
 
     Node i splits at knot i; leaf i lies below it, and the last leaf above all.
