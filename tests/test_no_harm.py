@@ -8,7 +8,6 @@ from mismatch import in_setting
 from spadework import SPADE, ForestLearner
 
 HARM = 0.005
-N_SEEDS = 2
 
 
 def anomalies_amid_noise(n_rows, seed):
@@ -28,12 +27,9 @@ def auc(detector, X, y, fresh, truth):
 
 @pytest.mark.parametrize("setting", ["PNU", "PU"])
 def test_noise_in_the_one_class_view_does_no_harm(setting):
-    gaps = []
-    for seed in range(N_SEEDS):
-        X, truth = anomalies_amid_noise(3_000, seed)
-        labeled = np.random.default_rng(seed).random(len(X)) < 0.1
-        y = in_setting(np.where(labeled, truth, -1), setting)
-        test = anomalies_amid_noise(3_000, seed + 100)
-        alone = SPADE(random_state=seed, learner=ForestLearner(readings=["labels"]))
-        gaps.append(auc(SPADE(random_state=seed), X, y, *test) - auc(alone, X, y, *test))
-    assert np.mean(gaps) > -HARM
+    X, truth = anomalies_amid_noise(3_000, 0)
+    labeled = np.random.default_rng(0).random(len(X)) < 0.1
+    y = in_setting(np.where(labeled, truth, -1), setting)
+    test = anomalies_amid_noise(3_000, 100)
+    alone = SPADE(random_state=0, learner=ForestLearner(readings=["labels"]))
+    assert auc(SPADE(random_state=0), X, y, *test) > auc(alone, X, y, *test) - HARM

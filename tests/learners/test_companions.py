@@ -1,6 +1,7 @@
 """Models beside trees: where they stand, what they see, and what they add."""
 
 from dataclasses import replace
+from functools import cache
 from unittest import mock
 
 import numpy as np
@@ -9,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from mismatch import mismatch_data
 from properties import examples
 from spadework import SPADE, ForestLearner
 from spadework.core.scaling import fit_scaler
@@ -41,6 +41,8 @@ from spadework.learners.oddness import Oddness
 from spadework.learners.readings import Draws, Reading, judged_rows, make_readings
 
 ALPHAS = {NORMAL: 0.3, ANOMALY: 0.3}
+FEW = {"n_trees": 30, "boosted": False, "whole": False}
+"""Few trees, and no others beside them."""
 
 
 def tilted_rows(n, seed):
@@ -85,17 +87,30 @@ def test_a_share_falls_with_the_draws_and_is_never_more_than_its_most(
     assert share_of(reading_of(30_000, 30_000)) == 0
 
 
-def test_few_labels_get_linear_models_and_many_get_none():
+@pytest.mark.parametrize(("n_each", "names"), [(5, {LABELS, AS_NORMAL}), (1_250, set())])
+def test_few_labels_get_linear_models_and_many_get_none(n_each, names):
     X, truth = tilted_rows(12_000, 0)
-    few = SPADE(random_state=0).fit(X[:500], few_labels(truth[:500], 5))
-    many = few_labels(truth, 1_250)
-    assert linear_readings(few)
-    assert not linear_readings(SPADE(random_state=0).fit(X, many))
+    labels, rng = few_labels(truth, n_each), np.random.default_rng(0)
+    n_unlabeled = (labels == UNLABELED).sum()
+    readings = make_readings(
+        labels, np.full(n_unlabeled, UNLABELED), ALPHAS, max_draws=5_000, min_leaf=5
+    )
+    task = Task(X, labels, fit_scaler(X, "asinh", rng), judged_rows(labels, rng), rng)
+    found = set(fit_companions(task, readings))
+    assert found >= names
+    assert bool(found) == bool(names)
+
+
+@cache
+def fitted():
+    """Return a detector fitted on rows of few labels, and the rows."""
+    X, truth = tilted_rows(300, 0)
+    learner = ForestLearner(n_trees=20)
+    return SPADE(learner=learner, random_state=0).fit(X, few_labels(truth, 5)), X
 
 
 def test_the_weights_of_trees_and_lines_are_those_of_the_readings():
-    X, truth = tilted_rows(500, 0)
-    detector = SPADE(random_state=0).fit(X, few_labels(truth, 5))
+    detector, _ = fitted()
     total = sum(reading.weight for reading in detector.model_.readings)
     assert 0.8 < total <= sum(detector.trust_.weights.values()) + 1e-9
     lines = sum(reading.weight for reading in linear_readings(detector))
@@ -106,7 +121,7 @@ def test_linear_models_help_where_anomalies_lie_in_one_direction():
     X, truth = tilted_rows(3_000, 1)
     labels = few_labels(truth[:1_000], 6)
     scores = [
-        SPADE(learner=ForestLearner(linear=linear, boosted=False), random_state=0)
+        SPADE(learner=ForestLearner(**FEW, linear=linear), random_state=0)
         .fit(X[:1_000], labels)
         .anomaly_score(X[1_000:])
         for linear in (True, False)
@@ -119,7 +134,7 @@ def test_boosted_trees_help_where_one_column_of_many_tells():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3_000, 40)).astype(np.float32)
     truth = X[:, 0] > 1.5
-    learner = ForestLearner(readings=[LABELS], linear=False, whole=False)
+    learner = ForestLearner(readings=[LABELS], linear=False, whole=False, n_trees=30)
     scores = [
         SPADE(learner=learner.set_params(boosted=boosted), random_state=0)
         .fit(X[:1_000], few_labels(truth[:1_000], 20))
@@ -177,16 +192,15 @@ def test_a_sample_of_the_unlabeled_rows_is_enough():
 
 
 def test_readings_of_scaled_rows_need_the_scaler_of_their_blend():
-    X, truth = tilted_rows(300, 0)
-    model = SPADE(random_state=0).fit(X, few_labels(truth, 5)).model_
+    detector, X = fitted()
     other = fit_scaler(2 * X, "asinh", np.random.default_rng(0))
     with pytest.raises(InputError, match="scaler of their blend"):
-        replace(model, scaler=other)
+        replace(detector.model_, scaler=other)
 
 
 def test_rows_are_scaled_once_for_all_readings_that_need_it():
-    X, y, _ = mismatch_data(300, seed=0)
-    model = SPADE(random_state=0).fit(X, y).model_
+    detector, X = fitted()
+    model = detector.model_
     kinds = {type(reading.scorer) for reading in model.readings}
     assert {Oddness, ScaledScorer} <= kinds
     apart = [reading.scorer.score(X) for reading in model.readings]
@@ -208,7 +222,7 @@ def test_trees_to_the_last_row_help_where_anomalies_lie_in_many_places(n_normals
     labels[np.flatnonzero(truth[:3_000])[:150]] = ANOMALY
     labels[np.flatnonzero(~truth[:3_000])[:n_normals]] = NORMAL
     scores = [
-        SPADE(learner=ForestLearner(whole=whole), random_state=0)
+        SPADE(learner=ForestLearner(**(FEW | {"whole": whole})), random_state=0)
         .fit(X[:3_000], labels)
         .anomaly_score(X[3_000:])
         for whole in (False, True)
@@ -222,7 +236,9 @@ def test_trees_to_the_last_row_do_not_count_where_they_score_other_rows_the_same
     labels = np.where(np.arange(500) < 30, ANOMALY, UNLABELED).astype(np.int8)
     X[labels == ANOMALY] += 20
     without, beside = (
-        SPADE(learner=ForestLearner(whole=whole), random_state=0).fit(X, labels)
+        SPADE(learner=ForestLearner(**(FEW | {"whole": whole})), random_state=0).fit(
+            X, labels
+        )
         for whole in (False, True)
     )
     assert len(beside.model_.readings) == len(without.model_.readings)
@@ -234,8 +250,10 @@ def test_few_labels_alone_are_read_by_trees_to_the_last_row_whatever_they_put_ri
     X, truth = tilted_rows(500, 1)
     shares = []
     for n_each in (20, 50):
-        detector = SPADE(learner=ForestLearner(readings=[LABELS], linear=False))
-        detector.set_params(learner__boosted=False, random_state=0)
+        learner = ForestLearner(
+            readings=[LABELS], n_trees=20, linear=False, boosted=False
+        )
+        detector = SPADE(learner=learner, random_state=0)
         model = detector.fit(X, few_labels(truth, n_each)).model_
         plain, whole = (reading.weight for reading in model.readings)
         shares.append(whole / (plain + whole))

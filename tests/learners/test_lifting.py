@@ -143,7 +143,8 @@ def precision(lift, seed, share=0.6):
     X[odd, :4] += [4, 4, 4, -4]
     X[odd, 4:] *= 6
     y = np.where(anomalous & (rng.random(1600) < share), 1, -1)
-    detector = SPADE(learner=ForestLearner(lift=lift), random_state=0)
+    learner = ForestLearner(lift=lift, n_trees=30, boosted=False, whole=False)
+    detector = SPADE(learner=learner, random_state=0)
     scores = detector.fit(X[:800], y[:800]).anomaly_score(X[800:])
     return average_precision_score(anomalous[800:], scores)
 
