@@ -1,7 +1,4 @@
-"""Shapes that other libraries expect: a PyOD detector, and a thresholder for any.
-
-PyOD itself is not needed here.
-"""
+"""Shapes that other libraries expect: a PyOD detector, and a thresholder for any."""
 
 from typing import Self
 
@@ -26,12 +23,12 @@ class PyODAdapter(BaseEstimator):
     Parameters
     ----------
     detector : AnomalyDetector, optional
-        An unfitted detector, of which a copy is fitted; by default ``SPADE()``.
+        Unfitted; by default ``SPADE()``.
 
     Attributes
     ----------
     detector_ : AnomalyDetector
-        The fitted copy.
+        A fitted copy.
     decision_scores_ : ndarray of shape (n_samples,)
         Anomaly scores of the training rows, higher is more anomalous.
     threshold_ : float
@@ -132,13 +129,7 @@ class PartialMatchingThreshold(BaseEstimator):
         self.labels = labels
 
     def fit(self, scores: ArrayLike) -> Self:
-        """Find the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Higher is more anomalous.
-        """
+        """Find the threshold for scores, (n_samples,): higher is more anomalous."""
         scores = _checked_scores(scores)
         labels = normalize_labels(self.labels, stated=True)
         if len(scores) != len(labels):
@@ -164,10 +155,10 @@ def _calls(scores: Floats, threshold: float) -> Calls:
 def _checked_scores(scores: ArrayLike) -> Floats:
     """Return scores as an array, or say what is wrong with them."""
     checked = np.asarray(scores, dtype=np.float64)
-    if checked.ndim != 1 or not len(checked) or not np.isfinite(checked).all():
+    finite = np.isfinite(checked).all()
+    if checked.ndim != 1 or not len(checked) or not finite:
         raise InputError(
             f"scores must be finite numbers, one for each row, shape (n_samples,); got "
-            f"shape {checked.shape}"
-            f"{'' if np.isfinite(checked).all() else ' with NaN or infinity'}"
+            f"shape {checked.shape}{'' if finite else ' with NaN or infinity'}"
         )
     return checked

@@ -74,9 +74,8 @@ class Difference:
     def __str__(self) -> str:
         how = "can hardly be told apart" if self.auc <= CHANCE else "can be told apart"
         named = ", ".join(each.name for each in self.certain[:5])
-        return f"the rows {how} (AUC {self.auc:.2f})" + (
-            f"; most by {named}" if named else ""
-        )
+        most = f"; most by {named}" if named else ""
+        return f"the rows {how} (AUC {self.auc:.2f}){most}"
 
 
 @dataclass(frozen=True)
@@ -145,8 +144,8 @@ def find_giveaways(model: TableModel) -> list[ColumnDifference]:
     unlabeled = reference.X[reference.labels == UNLABELED]
     if min(len(normals), len(unlabeled)) < MIN_ROWS:
         return []
-    left_out = [0 for _ in model.encoder.columns]
-    columns = _compare_columns(model.encoder, normals, unlabeled, left_out)
+    all_kept = [0] * len(model.encoder.columns)
+    columns = _compare_columns(model.encoder, normals, unlabeled, all_kept)
     return [each for each in columns if each.certain and each.distance >= GIVEAWAY]
 
 
@@ -159,13 +158,8 @@ def compare_table(model: TableModel, X: Rows) -> Drift:
     called_before = float((reference.scores[reference.usual] > threshold).mean())
     called_now = float((model.detector.anomaly_score(X) > threshold).mean())
     n_before = int(reference.usual.sum())
-    return Drift(
-        difference,
-        called_before,
-        called_now,
-        len(X),
-        advise(difference.auc, called_before, called_now, n_before, len(X)),
-    )
+    advice = advise(difference.auc, called_before, called_now, n_before, len(X))
+    return Drift(difference, called_before, called_now, len(X), advice)
 
 
 def leave_itself_out(encoder: TableEncoder, rows: Rows, n_rows: int) -> Rows:
@@ -317,10 +311,8 @@ def _compare_category(
     test: Any = chi2_contingency(counts) if len(kinds) > 1 else None
     p_value = 1.0 if test is None else float(test.pvalue)
     moved = int(np.argmax(np.abs(shares[0] - shares[1])))
-    words = (
-        f"{_kind_name(column, kinds[moved])}: {shares[0, moved]:.1%} against "
-        f"{shares[1, moved]:.1%}"
-    )
+    before, after = shares[:, moved]
+    words = f"{_kind_name(column, kinds[moved])}: {before:.1%} against {after:.1%}"
     return ColumnDifference(column.name, distance, p_value, p_value < level, words)
 
 

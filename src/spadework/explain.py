@@ -1,10 +1,9 @@
 """Why a row has its score: shares of the original columns, in words.
 
-The score of a row, less the mean score of ordinary rows, is shared among the columns
-by Shapley's rule: each column gets what it changes when it takes the row's value, on
-average over the orders in which columns do so. Orders are drawn, and ordinary rows of
-low to high scores are taken, the fewer the more rows are explained at once. All rows
-are set against the same ones; the shares of a row add up exactly, whatever was drawn.
+The score of a row, less the mean score of ordinary rows, is shared among the columns by
+Shapley's rule: each gets what it changes when it takes the row's value, on average over
+the orders in which columns do so. Orders are drawn, and ordinary rows of low to high
+scores are taken; the shares of a row add up exactly, whatever was drawn.
 """
 
 from dataclasses import dataclass
@@ -80,20 +79,10 @@ class Vote:
 class Explanation:
     """Why one row has its score.
 
-    Attributes
-    ----------
-    score, baseline : float
-        Score of the row, and the mean score of ordinary rows; the shares of all
-        columns are their difference.
-    anomalous : bool
-    reasons : list of Reason
-        All columns, the largest share first.
-    nearest : list of Neighbour
-        Nearest labeled training rows.
-    pseudo_label : str
-        What the one-class classifiers say about the row; empty where there are none.
-    votes : list of Vote
-        The same, classifier by classifier.
+    Score less ``baseline``, the mean score of ordinary rows, is the sum of the shares of
+    all columns, the ``reasons``, with the largest first. ``nearest`` are labeled training
+    rows. ``pseudo_label`` is what the one-class classifiers say, empty where there are
+    none, and ``votes`` the same one by one.
     """
 
     score: float
@@ -228,23 +217,18 @@ def _nearest_labeled(model: TableModel, X: Rows) -> list[list[Neighbour]]:
     reference: Reference = model.reference
     labeled = np.flatnonzero(reference.labels != UNLABELED)
     represent = model.detector.model_.represent
-    known, rows = represent(reference.X[labeled]), represent(X)
+    known = represent(reference.X[labeled])
     names = [""] * len(reference.X) if reference.names is None else reference.names
+
+    def neighbour(at: int, distance: float) -> Neighbour:
+        label = _LABELS[int(reference.labels[at])]
+        return Neighbour(int(reference.places[at]), label, distance, str(names[at]))
+
     found = []
-    for row in rows:
+    for row in represent(X):
         distance = np.sqrt(((known - row) ** 2).sum(axis=1))
         order = np.argsort(distance, kind="stable")[:N_NEAREST]
-        found.append(
-            [
-                Neighbour(
-                    int(reference.places[labeled[i]]),
-                    _LABELS[int(reference.labels[labeled[i]])],
-                    float(distance[i]),
-                    str(names[labeled[i]]),
-                )
-                for i in order
-            ]
-        )
+        found.append([neighbour(int(labeled[i]), float(distance[i])) for i in order])
     return found
 
 
@@ -257,10 +241,8 @@ def _votes(model: TableModel, X: Rows) -> tuple[list[str], list[list[Vote]]]:
     pseudo = labeler.vote(scores)
     votes = [
         [
-            Vote(_VOTES[int(vote)], float(score), float(normal), float(anomaly))
-            for vote, score, normal, anomaly in zip(
-                *each, *pseudo.thresholds, strict=True
-            )
+            Vote(_VOTES[int(vote)], *map(float, numbers))
+            for vote, *numbers in zip(*each, *pseudo.thresholds, strict=True)
         ]
         for each in zip(pseudo.votes, scores, strict=True)
     ]

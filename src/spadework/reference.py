@@ -17,9 +17,8 @@ class Reference:
     """Training rows that a model remembers, to explain and to compare with.
 
     Of each, encoded, it is known which training row it is, counted from 0, and by name
-    what the key columns say, where the model has any. ``learnt`` are marks of all rows
-    whose labels were learnt from, (n_labeled, 2), as of `mark_rows`; models of earlier
-    versions have none.
+    what the key columns say, if there are any. ``learnt``, (n_labeled, 2), marks all rows
+    whose labels were learnt from, as of `mark_rows`; earlier models have none.
     """
 
     X: Rows

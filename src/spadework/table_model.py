@@ -29,19 +29,8 @@ RESULTS = (SCORE, PROBABILITY, ANOMALY)
 class TableModel:
     """What scores a table: its columns' encoding and a fitted detector.
 
-    Attributes
-    ----------
-    detector : SPADE
-    encoder : TableEncoder
-    label : str
-        Name of the label column.
-    label_map : dict of int, optional
-        What its values mean.
-    keys : tuple of str
-        Columns that name a row; they are kept beside its score.
-    n_rows : int
-        Rows that it was fitted on.
-    reference : Reference
+    ``label`` names the label column and ``label_map`` says what its values mean; ``keys``
+    are columns that name a row, kept beside its score. It was fitted on ``n_rows``.
     """
 
     detector: "SPADE"
@@ -63,11 +52,8 @@ class TableModel:
         names = (self.label, *self.keys)
         if not all(isinstance(name, str) for name in names) or self.n_rows < 1:
             raise InputError("a model needs rows, and text as names of its columns")
-        widths = {
-            len(self.encoder.features),
-            self.detector.n_features_in_,
-            self.reference.X.shape[1],
-        }
+        widths = {len(self.encoder.features), self.reference.X.shape[1]}
+        widths.add(self.detector.n_features_in_)
         if len(widths) > 1:
             raise InputError(f"encoder, detector and reference differ in width: {widths}")
 

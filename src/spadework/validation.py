@@ -32,24 +32,18 @@ _CHOICES = {
 
 
 def check_rows(estimator: BaseEstimator, X: ArrayLike, *, fitting: bool) -> Rows:
-    """Return X as finite float32 rows, or say what is wrong with it.
+    """Return X as finite float32 rows, (n_samples, n_features), or say what is wrong.
 
-    While fitting, the number and names of the columns are stored on the
-    estimator; later they must be the same.
+    While fitting, the number and names of the columns are stored on the estimator.
     """
     if not fitting:
         _refuse_reordered(estimator, X)
     _refuse_times(X)
     # scikit-learn declares no types; X comes back as an array of one of the dtypes.
     validate: Any = validate_data
+    either: Any = {"dtype": (np.float32, np.float64), "ensure_all_finite": False}
     try:
-        rows: NDArray[Any] = validate(
-            estimator,
-            X,
-            reset=fitting,
-            dtype=(np.float32, np.float64),
-            ensure_all_finite=False,
-        )
+        rows: NDArray[Any] = validate(estimator, X, reset=fitting, **either)
     except (ValueError, TypeError) as error:
         if not any(each in str(error) for each in _NO_NUMBERS):
             raise
@@ -85,10 +79,7 @@ def new_generator(random_state: Any) -> np.random.Generator:
 
 
 def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None, n_rows: int) -> Labels:
-    """Return the labels of so many rows as 1, 0 and -1.
-
-    A column of them is taken with a warning.
-    """
+    """Return the labels of so many rows as 1, 0 and -1; warn of a column of them."""
     if getattr(y, "shape", ())[1:] == (1,):
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected",

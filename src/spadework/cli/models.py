@@ -99,7 +99,7 @@ def save_into(target: Path, model: "TableModel | ImageSPADE") -> None:
         raise
 
 
-def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":
+def load_model(folder: Path, sources: list[str]) -> "TableModel":
     """Load the model of a table; refuse one of pictures, and pictures for it."""
     model = load_any(folder)
     if not isinstance(model, library.table_model.TableModel):
@@ -107,7 +107,7 @@ def load_model(folder: Path, sources: list[str] | None = None) -> "TableModel":
             f"{folder} was fitted on pictures, and this command is for tables. Pictures "
             f"have spadework score --heat-maps, spadework report and spadework export"
         )
-    refuse_folders(folder, sources or [])
+    refuse_folders(folder, sources)
     return model
 
 

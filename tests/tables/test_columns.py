@@ -1,4 +1,4 @@
-"""Dates and times of day are told by what recurs, in every spelling and zone."""
+"""Columns keep what tells rows apart, whatever their values are written like."""
 
 import datetime as dt
 
@@ -8,11 +8,115 @@ import pytest
 
 from fitted_columns import column_of, fit_one
 from spadework.errors import InputError
-from spadework.tables.columns import CategoryColumn, DateColumn, TimeColumn, find_missing
+from spadework.tables.columns import (
+    CategoryColumn,
+    DateColumn,
+    NumberColumn,
+    TimeColumn,
+    find_missing,
+)
 from spadework.tables.encoding import fit_encoder
+from spadework.tables.recognition import MAX_COMMON
 from spadework.tables.values import to_text
 
 N = 60
+NUMBERS = np.round(np.linspace(-2, 45, N) ** 3, 2)
+WHOLE = [str(i) for i in range(0, 2 * N, 2)]
+
+
+def european(value, mark="."):
+    return f"{value:,.2f}".replace(",", "_").replace(".", ",").replace("_", mark)
+
+
+def with_word(values, word="pending", row=7):
+    return [*values[:row], word, *values[row + 1 :]]
+
+
+def test_a_number_is_shown_as_it_was_written():
+    column = column_of([european(value) for value in NUMBERS])
+    assert column.show(pa.array(["1.234,50"])) == ["1.234,50"]
+
+
+@pytest.mark.parametrize(
+    ("training", "now"), [(["2,5", "7", "3,25"], "2.5"), (["2.5", "7", "NA"], "2,5")]
+)
+def test_the_other_notation_is_refused_after_training(training, now):
+    table = pa.table({"x": (training[:2] * 9) + training})
+    encoder = fit_encoder(table)
+    with pytest.raises(InputError, match=f"'{now}' is not written as in training"):
+        encoder.encode(pa.table({"x": [now]}))
+
+
+def test_numbers_of_other_types_need_no_notation():
+    column = column_of([european(value) for value in NUMBERS])
+    found = column.encode(pa.array(NUMBERS))[:, 0] + column.offset
+    np.testing.assert_allclose(found, NUMBERS, rtol=1e-6)
+
+
+def test_what_parts_decimals_is_a_point_or_a_comma():
+    with pytest.raises(InputError, match="decimals after ';'"):
+        NumberColumn("x", 0.0, 0.0, False, True, ";")
+
+
+def test_a_word_in_a_column_that_had_numbers_only_is_refused():
+    encoder = fit_one(np.linspace(0, 9, N))
+    wrong = pa.table({"x": ["1.5", "many"], "other": [0.0, 0.0]})
+    with pytest.raises(
+        InputError, match=r"column x was a number.*'many' is not a number.*Correct"
+    ):
+        encoder.encode(wrong)
+
+
+@pytest.mark.parametrize("values", [WHOLE, ["0", "1"] * (N // 2)])
+def test_a_new_word_is_refused_where_text_was_numbers(values):
+    encoder = fit_encoder(pa.table({"x": with_word(values)}), missing=["pending"])
+    encoder.encode(pa.table({"x": ["pending", "1", "NA"]}))
+    with pytest.raises(InputError, match="'soon' is not a number"):
+        encoder.encode(pa.table({"x": ["pending", "soon"]}))
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_lengths_of_time_are_numbers_of_seconds(unit):
+    values = pa.array(
+        [*(dt.timedelta(hours=i % 7) for i in range(N)), None], pa.duration(unit)
+    )
+    column = column_of(values)
+    assert isinstance(column, NumberColumn)
+    assert column.encode(values)[[1, N]].tolist() == [[3_600, 0], [10_800, 1]]
+    assert column.show(values)[1] == "3,600"
+
+
+def test_large_numbers_keep_their_differences():
+    values = pa.array([1_700_000_000 + i * i for i in range(N)])
+    encoded = column_of(values).encode(values)[:, 0]
+    np.testing.assert_array_equal(np.diff(encoded), np.diff(np.arange(N) ** 2))
+
+
+def test_missing_is_a_category_of_its_own_and_new_values_are_none_of_the_common():
+    column = column_of(pa.array(["a", "a", None, "b"] * 10))
+    assert column.features == ["x = a", "x = missing", "x = b"] or column.features == [
+        "x = a",
+        "x = b",
+        "x = missing",
+    ]
+    encoded = column.encode(pa.array(["a", "new", None]))
+    assert encoded.sum(axis=1).tolist() == [1, 0, 1]
+    assert encoded[2, column.values.index(None)] == 1
+
+
+def test_a_category_of_many_values_tells_how_common_they_are_and_new_is_as_rare_as_once():
+    values = ["a"] * 300 + [f"m{i % 100}" for i in range(300)] + ["once"]
+    column = column_of(pa.array(values))
+    assert column.n_common <= MAX_COMMON
+    assert column.features[-1] == "x: how common"
+    often, seldom, once, new = column.encode(pa.array(["a", "m5", "once", "new"]))[:, -1]
+    assert often > seldom > once == new
+    np.testing.assert_allclose(np.exp(often), 300 / 601, rtol=1e-5)
+    np.testing.assert_allclose(
+        column.shares(pa.array(["a", "new"])), [300 / 601, 0], rtol=1e-5
+    )
+
+
 TIMES = [dt.time(i % 24, i % 60) for i in range(N)]
 
 
