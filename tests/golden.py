@@ -97,6 +97,10 @@ CELLS = [
     Cell(detector, data, setting)
     for detector, each in DATA.items()
     for data, setting in product(each, SETTINGS)
+] + [
+    Cell("default", "many rows", "PNU"),
+    Cell("default", "few columns", "PNU"),
+    Cell("network", "few columns", "PNU"),
 ]
 
 
@@ -113,6 +117,8 @@ def load_trial(data: str) -> Trial:
 
     Of breast_cancer and wine, half of all rows are labeled. Digits have two kinds of
     anomalies, 8 and 9, and no 9 is labeled. Squares are pictures with a bright square.
+    Many rows are more than what any step of the default takes all of. Where columns are
+    few, anomalies were sought: they are 14 of 40 labels.
     """
     if data == "squares":
         pixels, truth, _ = made_pictures(48, 16, seed=0)
@@ -126,7 +132,19 @@ def load_trial(data: str) -> Trial:
         return split(X, (kind > 7).astype(int), labeled, 300)
     X, benign = load_breast_cancer(return_X_y=True)
     rows = np.r_[np.flatnonzero(benign == 0)[:80], np.flatnonzero(benign)]
-    return split(X[rows], 1 - benign[rows], np.arange(len(rows)) % 2 == 0, 220)
+    if data == "many rows":
+        rng = np.random.default_rng(0)
+        rows = rng.choice(rows, 42_000)
+        X = X[rows, :3] * rng.uniform(0.9, 1.1, (len(rows), 3))
+        return split(X, 1 - benign[rows], np.arange(len(rows)) % 10 == 0, 41_000)
+    truth = 1 - benign[rows]
+    if data == "few columns":
+        trial = split(X[rows, :3], truth, truth, 300)
+        places = [
+            np.flatnonzero(trial.truth == kind)[:n] for kind, n in ((1, 14), (0, 26))
+        ]
+        return trial._replace(labeled=np.isin(np.arange(300), np.concatenate(places)))
+    return split(X[rows], truth, np.arange(len(rows)) % 2 == 0, 220)
 
 
 @threadpool_limits.wrap(limits=1)
