@@ -31,8 +31,8 @@ def naive_scores(X, groups, new, ridge=RIDGE):
     columns = []
     for member in range(groups.max() + 1):
         rows = member_rows(X, groups, member)
-        covariance = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
-        covariance = covariance + ridge * np.eye(X.shape[1])
+        centred = rows - rows.mean(axis=0)
+        covariance = centred.T @ centred / len(rows) + ridge * np.eye(X.shape[1])
         density = multivariate_normal(rows.mean(axis=0), covariance)
         columns.append(-np.atleast_1d(density.logpdf(new.astype(np.float64))))
     return np.stack(columns, axis=1)
