@@ -74,8 +74,8 @@ def find_photos(
     source : folder, or list of paths
         A folder holds any of ``good/``, ``defect/<type>/`` and ``unlabeled/``, or the
         folders of MVTec AD; or, with none of these names, pictures that are all
-        unlabeled. Those at any depth are sorted by name; what is hidden is left out. A
-        list of paths keeps its order and is unlabeled.
+        unlabeled. They are sorted by name; what is hidden is left out. A list of paths
+        keeps its order and is unlabeled.
     labels : path or frame, optional
         A table with a column ``file`` (or ``path``, ``image``, ``name``), relative to
         the folder, and a column ``label``. It alone decides then; pictures it does not
