@@ -40,10 +40,11 @@ def test_the_forest_does_not_load_torch():
     assert python(code) == "False"
 
 
-def test_both_learners_work_without_table_and_terminal_libraries():
+def test_learners_work_without_table_and_terminal_libraries():
     code = (
         "import builtins\n"
         "absent = {'pandas', 'polars', 'pyarrow', 'rich', 'typer', 'safetensors'}\n"
+        "absent |= {'PIL', 'torchvision'}\n"
         "real = builtins.__import__\n"
         "def without(name, *rest, **more):\n"
         "    if name.split('.')[0] in absent:\n"
@@ -51,6 +52,7 @@ def test_both_learners_work_without_table_and_terminal_libraries():
         "    return real(name, *rest, **more)\n"
         "builtins.__import__ = without\n"
         "import numpy as np\n"
+        "import spadework.images.paper\n"
         "from spadework import SPADE, NetworkLearner\n"
         "X = np.random.default_rng(0).random((60, 3))\n"
         "y = [1, 0] * 5 + [-1] * 50\n"

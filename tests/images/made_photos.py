@@ -1,4 +1,4 @@
-"""Made photos: stripes with noise, and on some a bright square."""
+"""Made photos: stripes with noise, on some a bright square; greys, and empty files."""
 
 import numpy as np
 
@@ -23,3 +23,21 @@ def partly_labeled(truth):
     labels[np.flatnonzero(truth == 0)[::2]] = -1
     labels[np.flatnonzero(truth == 1)[::3]] = -1
     return labels
+
+
+def write_greys(folder, levels):
+    """Make small pictures of one grey each."""
+    from PIL import Image
+
+    paths = [folder / f"{row:04}.png" for row in range(len(levels))]
+    for path, level in zip(paths, levels, strict=True):
+        Image.new("L", (8, 8), int(level)).save(path)
+    return paths
+
+
+def put(folder, *names):
+    """Make empty files: pictures are found, never opened."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()

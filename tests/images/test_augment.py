@@ -1,15 +1,27 @@
-"""Views of photos: turned and tilted, never mirrored."""
+"""Views of photos, turned and tilted but never mirrored; and photos changed at random."""
 
 import numpy as np
 import pytest
 import torch
 
-from spadework.images.augment import N_VIEWS, QUARTERS, show
+from spadework.images.augment import (
+    N_VIEWS,
+    QUARTERS,
+    base_augment,
+    jitter_colors,
+    show,
+    strong_augment,
+    translate,
+    weak_augment,
+)
 
 
 def photos(size=64):
     rng = np.random.default_rng(0)
     return torch.from_numpy(rng.integers(0, 256, (2, 3, size, size), dtype=np.uint8))
+
+
+# Views
 
 
 def test_the_first_view_is_the_photo_itself():
@@ -52,3 +64,54 @@ def test_tilted_views_differ_from_quarter_turns():
     for i, one in enumerate(views):
         for other in views[:i]:
             assert (one - other).abs().mean() > 10
+
+
+# Changes at random
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def floats():
+    return torch.rand(8, 3, 64, 64, generator=generator(7))
+
+
+@pytest.mark.parametrize("change", [base_augment, weak_augment, strong_augment])
+def test_seeds_repeat_and_differ(change):
+    images = floats()
+    before = images.clone()
+    first, again = (change(images, generator(3)) for _ in range(2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, change(images, generator(4)))
+    assert torch.equal(images, before)
+    assert first.shape == images.shape
+    assert first.min() >= 0
+    assert first.max() <= 1
+
+
+def test_photos_need_not_be_square():
+    images = torch.rand(4, 3, 48, 96, generator=generator())
+    for change in (base_augment, weak_augment, strong_augment):
+        assert change(images, generator()).shape == images.shape
+
+
+def test_translation_moves_and_mirrors():
+    ramp = torch.arange(32.0).expand(16, 3, 32, 32)
+    moved = translate(ramp, 1 / 8, generator())[:, 0, 0, :]
+    inside = moved[:, 4:-4].diff(dim=1)
+    assert torch.equal(inside, torch.ones_like(inside))
+    assert moved[:, 16].unique().numel() > 3
+
+
+def test_colour_jitter_without_strength_changes_nothing():
+    images = floats()
+    torch.testing.assert_close(
+        jitter_colors(images, 0.0, generator()), images, atol=1e-5, rtol=0
+    )
+
+
+def test_colour_jitter_keeps_grey_photos_grey():
+    grey = floats()[:, :1].expand(-1, 3, -1, -1)
+    jittered = jitter_colors(grey, 0.1, generator())
+    assert (jittered.amax(dim=1) - jittered.amin(dim=1)).max() < 1e-3

@@ -1,13 +1,8 @@
+"""Pieces of a photo are cut and pasted where a mask says."""
+
 import pytest
 import torch
 
-from spadework.images.augment import (
-    base_augment,
-    jitter_colors,
-    strong_augment,
-    translate,
-    weak_augment,
-)
 from spadework.images.cutpaste import cut_paste, scar, three_way
 
 PASTES = [cut_paste, scar]
@@ -24,10 +19,12 @@ def photos(n_photos=8, side=64, dtype=torch.float32):
 
 @pytest.mark.parametrize("paste", PASTES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.uint8])
-def test_only_masked_pixels_change(paste, dtype):
+def test_only_masked_pixels_change_and_seeds_repeat(paste, dtype):
     images = photos(dtype=dtype)
     before = images.clone()
-    pasted = paste(images, generator())
+    pasted, again = (paste(images, generator()) for _ in range(2))
+    assert torch.equal(pasted.images, again.images)
+    assert not torch.equal(pasted.images, paste(images, generator(4)).images)
     outside = ~pasted.masks[:, None].expand_as(images)
     assert torch.equal(images, before)
     assert pasted.images.dtype == dtype
@@ -37,7 +34,7 @@ def test_only_masked_pixels_change(paste, dtype):
 
 
 def test_an_upright_piece_covers_2_to_15_percent():
-    masks = cut_paste(photos(200, 128), generator()).masks
+    masks = cut_paste(photos(60, 128), generator()).masks
     area = masks.float().mean(dim=(1, 2))
     assert area.min() > 0.019
     assert area.max() < 0.152
@@ -46,7 +43,7 @@ def test_an_upright_piece_covers_2_to_15_percent():
 
 
 def test_an_upright_piece_is_a_rectangle_of_the_stated_shape():
-    masks = cut_paste(photos(200, 128), generator()).masks
+    masks = cut_paste(photos(60, 128), generator()).masks
     rows, columns = masks.any(dim=2).sum(dim=1), masks.any(dim=1).sum(dim=1)
     assert torch.equal(rows * columns, masks.sum(dim=(1, 2)))
     aspect = columns / rows
@@ -83,51 +80,6 @@ def test_three_ways_keep_the_first_as_it_is():
     assert views.kinds.tolist() == [0] * 8 + [1] * 8 + [2] * 8
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda images, drawn: cut_paste(images, drawn).images,
-        lambda images, drawn: scar(images, drawn).images,
-        base_augment,
-        weak_augment,
-        strong_augment,
-    ],
-)
-def test_seeds_repeat_and_differ(change):
-    images = photos()
-    before = images.clone()
-    first, again = (change(images, generator(3)) for _ in range(2))
-    assert torch.equal(first, again)
-    assert not torch.equal(first, change(images, generator(4)))
-    assert torch.equal(images, before)
-    assert first.shape == images.shape
-    assert first.min() >= 0
-    assert first.max() <= 1
-
-
 def test_photos_need_not_be_square():
     images = torch.rand(4, 3, 48, 96, generator=generator())
-    for change in (base_augment, weak_augment, strong_augment):
-        assert change(images, generator()).shape == images.shape
     assert three_way(images, generator()).masks.shape == (12, 48, 96)
-
-
-def test_translation_moves_and_mirrors():
-    ramp = torch.arange(32.0).expand(16, 3, 32, 32)
-    moved = translate(ramp, 1 / 8, generator())[:, 0, 0, :]
-    inside = moved[:, 4:-4].diff(dim=1)
-    assert torch.equal(inside, torch.ones_like(inside))
-    assert moved[:, 16].unique().numel() > 3
-
-
-def test_colour_jitter_without_strength_changes_nothing():
-    images = photos()
-    torch.testing.assert_close(
-        jitter_colors(images, 0.0, generator()), images, atol=1e-5, rtol=0
-    )
-
-
-def test_colour_jitter_keeps_grey_photos_grey():
-    grey = photos()[:, :1].expand(-1, 3, -1, -1)
-    jittered = jitter_colors(grey, 0.1, generator())
-    assert (jittered.amax(dim=1) - jittered.amin(dim=1)).max() < 1e-3

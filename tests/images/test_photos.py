@@ -1,22 +1,12 @@
 """Folders and tables say which pictures are normal; what is unclear is refused."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
+from made_photos import put
 
-from real_data import load_table
 from spadework.errors import DataError, InputError, LabelError
 from spadework.images.photos import find_photos, refuse_unlabeled
-
-
-def put(folder, *names):
-    """Make empty files: pictures are found, never opened."""
-    for name in names:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
 
 
 def described(photos):
@@ -75,20 +65,6 @@ def test_folders_of_mvtec_are_known_and_masks_left_out(tmp_path):
     }
 
 
-def test_hidden_and_other_files_are_left_out(tmp_path):
-    put(tmp_path, "good/a.png", "good/._a.png", "good/.thumbs/b.png", ".cache/c.png")
-    put(tmp_path, "good/notes.txt", "good/film.gif", "README")
-    assert find_photos(tmp_path).names == ("good/a.png",)
-
-
-def test_pictures_of_kinds_that_are_not_read_are_counted(tmp_path, caplog):
-    put(tmp_path, "good/a.jfif", "good/b.HEIC", "good/c.gif", "defect/d.jpe", "notes.txt")
-    assert described(find_photos(tmp_path)).keys() == {"good/a.jfif", "defect/d.jpe"}
-    (record,) = caplog.records
-    assert "left out: 2 pictures" in record.getMessage()
-    assert ".gif, .heic" in record.getMessage()
-
-
 def test_a_folder_whose_names_label_nothing_is_refused_with_what_is_there(tmp_path):
     put(tmp_path, "OK/a.png", "NG/b.png")
     photos = find_photos(tmp_path)
@@ -100,14 +76,6 @@ def test_empty_rows_of_a_table_of_labels_are_left_out(tmp_path):
     put(tmp_path, "a.png", "b.png")
     (tmp_path / "labels.csv").write_text("file,label\na.png,1\n,\n,\n")
     assert find_photos(tmp_path, tmp_path / "labels.csv").labels.tolist() == [1, -1]
-
-
-def test_linked_folders_are_followed_and_circles_are_not(tmp_path):
-    put(tmp_path / "elsewhere", "a.png")
-    put(tmp_path / "set", "good/b.png")
-    os.symlink(tmp_path / "elsewhere", tmp_path / "set" / "good" / "linked")
-    os.symlink(tmp_path / "set" / "good", tmp_path / "set" / "good" / "circle")
-    assert find_photos(tmp_path / "set").names == ("good/b.png", "good/linked/a.png")
 
 
 @pytest.mark.parametrize(
@@ -125,29 +93,6 @@ def test_names_that_say_nothing_are_refused(tmp_path, names, named):
     put(tmp_path, *names)
     with pytest.raises(DataError, match=named):
         find_photos(tmp_path)
-
-
-def test_an_absent_folder_a_file_and_no_pictures_are_refused(tmp_path):
-    with pytest.raises(DataError, match=r"nothing does not exist; expected a folder"):
-        find_photos(tmp_path / "nothing")
-    with pytest.raises(DataError, match="found no file at all"):
-        find_photos(tmp_path)
-    put(tmp_path, "good/a.gif", "good/b.gif", "notes.txt")
-    with pytest.raises(DataError, match=r"end in \.jpg.*2 with \.gif, 1 with \.txt"):
-        find_photos(tmp_path)
-    with pytest.raises(DataError, match="is a file, not a folder"):
-        find_photos(tmp_path / "notes.txt")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read any folder")
-def test_a_folder_that_may_not_be_read_is_named(tmp_path):
-    put(tmp_path, "good/locked/a.png")
-    (tmp_path / "good" / "locked").chmod(0)
-    try:
-        with pytest.raises(DataError, match="locked may not be read"):
-            find_photos(tmp_path)
-    finally:
-        (tmp_path / "good" / "locked").chmod(0o755)
 
 
 def test_a_list_keeps_its_order_and_is_unlabeled(tmp_path):
@@ -234,11 +179,3 @@ def test_tables_that_do_not_fit_the_folder_are_refused(tmp_path):
         read(file=["a.png"], state=[1])
     with pytest.raises(DataError, match="does not exist"):
         find_photos(tmp_path, tmp_path / "labels.csv")
-
-
-def test_a_real_category_of_mvtec_is_found_as_its_own_loader_finds_it():
-    known = load_table("mvtec_ad/bottle")
-    found = find_photos(known.paths[0].parents[2])
-    assert sorted(found.paths) == sorted(known.paths)
-    assert (found.labels == 1).sum() == (known.kind > 0).sum() == 63
-    assert set(found.kinds) == {"good", "broken_large", "broken_small", "contamination"}

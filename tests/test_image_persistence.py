@@ -2,13 +2,13 @@
 
 import json
 import sys
-from functools import cache
+from copy import deepcopy
 
 import numpy as np
 import pytest
 import torch
 
-from pictures import made_pictures, partly_labeled
+from pictures import fitted_detector, learnable_pictures, made_pictures
 from spadework import ImageSPADE, load, save
 from spadework.errors import ModelFileError
 from spadework.images.paper import PaperLearner
@@ -17,48 +17,51 @@ from spadework.images.training import ImageTraining
 from test_persistence import find, rewrite
 
 BRIEF = ImageTraining(batch_size=8, max_epochs=1, epoch_steps=1)
-LEARNERS = {
-    "pretrained": "pretrained",
-    "pretrained object": PretrainedLearner(),
-    "paper": PaperLearner(options=BRIEF),
+
+
+def paper():
+    pixels, _, labels = learnable_pictures()
+    learner = PaperLearner(options=BRIEF)
+    detector = ImageSPADE(learner=learner, size=32, random_state=0)
+    return detector.fit(pixels[::2], labels[::2])
+
+
+def with_learner_object():
+    return deepcopy(fitted_detector()).set_params(learner=PretrainedLearner())
+
+
+MODELS = {
+    "pretrained": fitted_detector,
+    "pretrained object": with_learner_object,
+    "paper": paper,
 }
-
-
-@cache
-def model(name="pretrained"):
-    """A fitted detector; never to be changed."""
-    pixels, truth, _ = made_pictures(30, 8, seed=0)
-    size = 64 if name.startswith("pretrained") else 32
-    detector = ImageSPADE(learner=LEARNERS[name], size=size, random_state=0)
-    return detector.fit(pixels, partly_labeled(truth))
 
 
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "model.spade"
-    save(model(), path)
+    save(fitted_detector(), path)
     return path
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", MODELS)
 def test_a_loaded_detector_scores_the_same_to_the_bit(name, tmp_path):
-    save(model(name), tmp_path / "model.spade")
+    model = MODELS[name]()
+    save(model, tmp_path / "model.spade")
     loaded = load(tmp_path / "model.spade")
     new = made_pictures(6, 2, seed=1)[0]
-    np.testing.assert_array_equal(
-        loaded.anomaly_score(new), model(name).anomaly_score(new)
-    )
-    np.testing.assert_array_equal(loaded.predict(new), model(name).predict(new))
-    assert set(vars(loaded)) == set(vars(model(name)))
-    assert loaded.census_ == model(name).census_
-    assert loaded.learner == model(name).learner
-    assert str(loaded.trust_) == str(model(name).trust_)
+    np.testing.assert_array_equal(loaded.anomaly_score(new), model.anomaly_score(new))
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+    assert set(vars(loaded)) == set(vars(model))
+    assert loaded.census_ == model.census_
+    assert loaded.learner == model.learner
+    assert str(loaded.trust_) == str(model.trust_)
 
 
 def test_a_loaded_detector_draws_the_same_heat_and_pseudo_labels(saved):
     loaded, new = load(saved), made_pictures(6, 2, seed=1)[0]
-    np.testing.assert_array_equal(loaded.heat_map(new), model().heat_map(new))
-    found, expected = loaded.pseudo_label(new), model().pseudo_label(new)
+    np.testing.assert_array_equal(loaded.heat_map(new), fitted_detector().heat_map(new))
+    found, expected = loaded.pseudo_label(new), fitted_detector().pseudo_label(new)
     np.testing.assert_array_equal(found.votes, expected.votes)
 
 

@@ -1,12 +1,13 @@
-import subprocess
-import sys
+"""Photos are dealt into batches, and training stops in time."""
+
 from itertools import islice
 
 import numpy as np
 import pytest
+from made_photos import made_photos
 
 from spadework.errors import InputError
-from spadework.images.training import ImageTraining, deal
+from spadework.images.training import ImageTraining, TrainingRun, deal
 
 LABELS = np.array([1] * 4 + [0] * 12 + [-1] * 24, dtype=np.int8)
 ALL = np.ones(len(LABELS), dtype=bool)
@@ -40,14 +41,19 @@ def test_numbers_below_one_are_refused(name):
         ImageTraining(**{name: 0})
 
 
-def test_image_learners_need_only_numerics():
-    code = (
-        "import sys\n"
-        "absent = ('PIL', 'pyarrow', 'pandas', 'rich', 'typer', 'torchvision')\n"
-        "for name in absent:\n"
-        "    sys.modules[name] = None\n"
-        "import spadework.images.paper\n"
-        "print('fine')"
+@pytest.mark.parametrize(("learning_rate", "n_expected"), [(1e-12, 2), (0.01, 4)])
+def test_training_stops_when_the_loss_no_longer_improves(learning_rate, n_expected):
+    """The loss is one of weights alone, so that nothing else moves it."""
+    options = ImageTraining(
+        learning_rate=learning_rate, max_epochs=4, patience=1, epoch_steps=1
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert run.stdout.strip() == "fine", run.stderr
+    run = TrainingRun(made_photos(4, 1, seed=0)[0], options, np.random.default_rng(0))
+    bias = run.network.predictor[0].bias
+
+    def losses(rows):
+        return {"loss": (bias**2).sum(), "n_rows": bias.new_tensor(float(len(rows)))}
+
+    batches = iter([np.arange(3)] * 4)
+    means = list(run.epochs(batches, losses, verbose=False))
+    assert len(means) == n_expected
+    assert means[0]["n_rows"] == 3
