@@ -1,9 +1,12 @@
 """A made table of payments and a model of it, for tests of the report."""
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 
 from spadework import SPADE, ForestLearner
+from spadework.report.content import make_content
 from spadework.table_fitting import fit_table
 
 
@@ -30,3 +33,27 @@ def fit(table):
         keys=["id"],
         detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
     )
+
+
+@cache
+def shared_table():
+    """Payments, a fifth of them labeled."""
+    return made_table(800, 0)
+
+
+@cache
+def shared_model():
+    """A model of them; never to be changed."""
+    return fit(shared_table())
+
+
+@cache
+def shared_content():
+    """The report on them, and on other payments whose labels were held out."""
+    return make_content(shared_model(), shared_table(), held_out_table())
+
+
+@cache
+def held_out_table():
+    """Other payments, all of them labeled."""
+    return made_table(400, 1, labeled=1.0)

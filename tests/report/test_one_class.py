@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from reported import fit, made_table
+from reported import made_table, shared_model
 from spadework import SPADE, ForestLearner
 from spadework.report.one_class import N_MARKS, describe_one_class
 from spadework.table_fitting import fit_table
@@ -13,7 +13,7 @@ from spadework.table_fitting import fit_table
 
 @pytest.fixture(scope="module")
 def model():
-    return fit(made_table(800, 0))
+    return shared_model()
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_members_that_find_all_rows_alike_are_drawn(model):
 
 def test_there_is_nothing_to_show_where_every_row_is_labeled():
     table = made_table(200, 3, labeled=1.0)
-    detector = SPADE(learner=ForestLearner(n_trees=10), random_state=0)
+    detector = SPADE(learner=ForestLearner(n_trees=5), random_state=0)
     model = fit_table(
         table, label="status", label_map={"fraud": 1, "ok": 0}, detector=detector
     )
