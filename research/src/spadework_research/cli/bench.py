@@ -95,6 +95,7 @@ def run(
     )
     if summary.absent:
         print(f"not here, so not run: {', '.join(summary.absent)}")
+        print("(`spadework data fetch NAME` gets a data set, or says where to get it)")
     if summary.failed:
         raise typer.Exit(1)
 
