@@ -18,14 +18,7 @@ COLOR_JITTER = 0.1
 """Of CutPaste: largest relative change of brightness, contrast and saturation, and
 largest turn of the hue."""
 
-STRONG_JITTER, STRONG_ANGLE, STRONG_SHEAR, STRONG_TRANSLATION = 0.5, 30.0, 0.3, 0.3
-"""Ranges of RandAugment for colours, degrees, shear and share of a side."""
-
-CUTOUT = 0.5
-"""Side of the square that FixMatch greys out, at most, as a share of the photo's."""
-
 _RGB_TO_YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
-_GREY = 0.5
 
 QUARTERS = 4
 TILTS = ((20, 1.08, 0.05), (-20, 0.93, -0.05))
@@ -39,18 +32,6 @@ def base_augment(images: Tensor, generator: Generator) -> Tensor:
     """Translate photos and jitter their colours, as before CutPaste; floats 0 to 1."""
     moved = translate(images, TRANSLATION, generator)
     return jitter_colors(moved, COLOR_JITTER, generator)
-
-
-def weak_augment(images: Tensor, generator: Generator) -> Tensor:
-    """Flip half of the photos and translate by up to an eighth (FixMatch)."""
-    flip = uniform(images, 0, 1, generator).view(-1, 1, 1, 1) < 0.5
-    return translate(torch.where(flip, images.flip(3), images), 1 / 8, generator)
-
-
-def strong_augment(images: Tensor, generator: Generator) -> Tensor:
-    """Turn, shear, move and recolour photos and cut a square out; floats 0 to 1."""
-    changed = _affine(images, generator)
-    return _cut_out(jitter_colors(changed, STRONG_JITTER, generator), generator)
 
 
 def uniform(images: Tensor, low: float, high: float, generator: Generator) -> Tensor:
@@ -114,37 +95,12 @@ def _turn_hue(angle: Tensor) -> Tensor:
     return to_rgb.to(angle.device) @ turn @ to_yiq.to(angle.device)
 
 
-def _affine(images: Tensor, generator: Generator) -> Tensor:
-    """Turn, shear and move photos."""
-    turn = math.radians(STRONG_ANGLE)
-    angle = uniform(images, -turn, turn, generator)
-    shear = uniform(images, -STRONG_SHEAR, STRONG_SHEAR, generator)
-    # The grid runs from -1 to 1, so a share of a side is twice as much of it.
-    reach = 2 * STRONG_TRANSLATION
-    x, y = (uniform(images, -reach, reach, generator) for _ in range(2))
-    cos, sin = angle.cos(), angle.sin()
-    rows = [torch.stack([cos, shear - sin, x]), torch.stack([sin, cos, y])]
-    return warp(images, torch.stack(rows).permute(2, 0, 1))
-
-
 def warp(images: Tensor, matrices: Tensor) -> Tensor:
     """Show photos through affine maps, (n_images, 2, 3); what comes in is mirrored."""
     grid = functional.affine_grid(matrices, list(images.shape), align_corners=False)
     return functional.grid_sample(
         images, grid, padding_mode="reflection", align_corners=False
     )
-
-
-def _cut_out(images: Tensor, generator: Generator) -> Tensor:
-    """Grey out a square of random size around a random place."""
-    share = uniform(images, 0, CUTOUT, generator)
-    near = []
-    for side in images.shape[2:]:
-        centre = uniform(images, 0, side, generator)
-        place = torch.arange(side, device=images.device) + 0.5
-        near.append((place - centre[:, None]).abs() < side * share[:, None] / 2)
-    inside = near[0][:, None, :, None] & near[1][:, None, None, :]
-    return images.masked_fill(inside, _GREY)
 
 
 def show(images: Tensor, view: int) -> Tensor:

@@ -10,11 +10,11 @@ from torch import Tensor
 from spadework.arrays import Labels, Pixels, Positions
 from spadework.core.losses import labeled_loss, pseudo_loss
 from spadework.errors import LabelError
-from spadework.images.augment import strong_augment, weak_augment
 from spadework.images.contract import PixelLearnt
 from spadework.images.network import PixelNetwork, PredictorModel, network_weights
 from spadework.images.training import ImageTraining, TrainingRun, deal
 from spadework.labels import UNLABELED
+from spadework_research.photos.augment import strong_augment, weak_augment
 
 UNLABELED_RATIO = 7
 """mu: unlabeled photos in a step for each labeled one."""
