@@ -63,10 +63,15 @@ def test_learners_work_without_table_and_terminal_libraries():
     assert python(code) == "fine"
 
 
-def test_every_public_name_is_there():
-    code = "import spadework; [getattr(spadework, n) for n in spadework.__all__]"
-    said = python(f"{code}; print(set(spadework.__all__) <= set(dir(spadework)))")
-    assert said == "True"
+def test_every_public_name_is_there_and_loads_no_library_of_an_extra():
+    code = (
+        "import sys, spadework, spadework.adapters, spadework.export\n"
+        "[getattr(spadework, name) for name in spadework.__all__]\n"
+        "absent = ('onnx', 'onnxruntime', 'pyod')\n"
+        "assert not [name for name in absent if name in sys.modules]\n"
+        "print(set(spadework.__all__) <= set(dir(spadework)))"
+    )
+    assert python(code) == "True"
 
 
 def test_unknown_names_are_refused_as_usual():

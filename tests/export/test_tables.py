@@ -40,7 +40,7 @@ def model():
         made_table(900, 0),
         label="status",
         label_map={"fraud": 1, "ok": 0, "": -1},
-        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+        detector=SPADE(learner=ForestLearner(n_trees=5), random_state=0),
     )
 
 
@@ -61,7 +61,9 @@ def test_columns_named_like_outputs_are_refused(tmp_path):
     table = made_table(400, 0).rename_columns(
         ["score", *made_table(1, 0).column_names[1:]]
     )
-    model = fit_table(table, label="status", label_map={"fraud": 1, "ok": 0, "": -1})
+    detector = SPADE(learner=ForestLearner(n_trees=5), random_state=0)
+    label_map = {"fraud": 1, "ok": 0, "": -1}
+    model = fit_table(table, label="status", label_map=label_map, detector=detector)
     with pytest.raises(ExportError, match="named like the outputs"):
         export_onnx(model, tmp_path / "model.onnx", sample=table)
     assert list(tmp_path.iterdir()) == []
@@ -99,7 +101,7 @@ def test_what_was_said_to_be_missing_is_missing_to_the_graph(tmp_path):
         label="status",
         label_map={"fraud": 1, "ok": 0, "": -1},
         missing=["-999", "unknown", "1900-01-01", "23:59:59"],
-        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+        detector=SPADE(learner=ForestLearner(n_trees=5), random_state=0),
     )
     path = tmp_path / "model.onnx"
     export_onnx(model, path, sample=table)
