@@ -29,13 +29,18 @@ FIT = ("--label", "status", "--map", "fraud=1,ok=0", "--key", "id")
 QUIET = (*FIT, "--quiet")
 
 
-def run(*arguments, cwd, stdin=""):
-    """Run the command line in a process of its own, forked off one that imported it."""
+def run(*arguments, cwd, stdin="", before=""):
+    """Run the command line in a process of its own, forked off one that imported it.
+
+    What is to happen before is code of its own.
+    """
     with TemporaryDirectory() as folder:
         streams = [Path(folder) / name for name in ("in", "out", "err")]
         streams[0].write_text(stdin)
         words = [str(argument) for argument in arguments]
-        process = FORKS.Process(target=_be_the_command, args=(words, cwd, streams))
+        process = FORKS.Process(
+            target=_be_the_command, args=(words, cwd, streams, before)
+        )
         process.start()
         process.join()
         out, err = (stream.read_text() for stream in streams[1:])
@@ -50,7 +55,7 @@ def ended(*arguments, cwd, code=0):
     return done
 
 
-def _be_the_command(words, cwd, streams):
+def _be_the_command(words, cwd, streams, before):
     """Let a forked process stand for a new one."""
     for number, stream in enumerate(streams):
         os.dup2(os.open(stream, os.O_RDWR | os.O_CREAT), number)
@@ -59,20 +64,10 @@ def _be_the_command(words, cwd, streams):
     )
     os.chdir(cwd)
     sys.argv = ["spadework", *words]
+    exec(before, {})
     from spadework.cli import main
 
     main()
-
-
-def run_with(code, *arguments, cwd):
-    """Run the command line after a few lines of our own."""
-    program = f"{code}\nfrom spadework.cli import main\nmain()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-    )
 
 
 def assert_refused(done, *words):

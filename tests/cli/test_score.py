@@ -4,7 +4,7 @@ import json
 
 import pyarrow.parquet as pa_parquet
 
-from commands import assert_refused, run, run_with
+from commands import assert_refused, run
 from fitted_payments import payments
 from spadework.tables.reading import read_table
 
@@ -78,9 +78,8 @@ TableModel.score_batch = act
 def test_score_refuses_a_file_that_changes_while_it_is_read(place, tmp_path):
     (tmp_path / "new.csv").write_bytes((place / "new.csv").read_bytes())
     code = BEFORE_EACH_BATCH.format(act="open('new.csv', 'a').write('x')")
-    done = run_with(
-        code, "score", str(place / "model"), "new.csv", "-o", "s.csv", cwd=tmp_path
-    )
+    verb = ("score", place / "model", "new.csv", "-o", "s.csv")
+    done = run(*verb, cwd=tmp_path, before=code)
     assert_refused(done, "new.csv changed while it was read")
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
 

@@ -1,6 +1,5 @@
 """Commands that are stopped, find no room or lose their table leave nothing behind."""
 
-import resource
 import signal
 import subprocess
 import sys
@@ -8,7 +7,7 @@ import time
 
 import pytest
 
-from commands import COMMAND, FIT, assert_refused, run_with
+from commands import COMMAND, FIT, assert_refused, run
 
 SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to stop"}
 COMMANDS = {
@@ -44,7 +43,7 @@ def assert_stopped(code, stderr, how):
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_a_signal_while_a_file_is_written_leaves_nothing(place, out, verb):
     code = SIGNAL_BEFORE_SYNC.format(name="SIGTERM")
-    done = run_with(code, *COMMANDS[verb], cwd=place)
+    done = run(*COMMANDS[verb], cwd=place, before=code)
     assert_stopped(done.returncode, done.stderr, signal.SIGTERM)
     assert list(out.iterdir()) == []
 
@@ -53,7 +52,7 @@ def test_a_signal_while_a_file_is_written_leaves_nothing(place, out, verb):
 def large(place):
     """A file that takes a while to score."""
     header, *rows = (place / "new.csv").read_text().splitlines(keepends=True)
-    (place / "large.csv").write_text(header + "".join(rows) * 1_000)
+    (place / "large.csv").write_text(header + "".join(rows) * 500)
     return place / "large.csv"
 
 
@@ -110,7 +109,7 @@ def test_a_signal_that_is_ignored_stays_ignored(place, out):
     """As `nohup` does with the end of a terminal."""
     code = "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
     code += SIGNAL_BEFORE_SYNC.format(name="SIGHUP")
-    done = run_with(code, *COMMANDS["score"], cwd=place)
+    done = run(*COMMANDS["score"], cwd=place, before=code)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in out.iterdir()] == ["scores.csv"]
 
@@ -125,22 +124,17 @@ def wait_until(holds, process, seconds=60):
 
 # A full disk
 
-
-def limit_file_size():
-    """Let files grow to a kilobyte, as on a disk with no more room than that."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+LIMIT_FILE_SIZE = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+"""
+"""Let files grow to a kilobyte, as on a disk with no more room than that."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on the size of files")
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_a_disk_without_room_is_said_and_nothing_is_left(place, out, verb):
-    done = subprocess.run(
-        [COMMAND, *COMMANDS[verb]],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        preexec_fn=limit_file_size,
-    )
+    done = run(*COMMANDS[verb], cwd=place, before=LIMIT_FILE_SIZE)
     assert_refused(done, "could not be written", "File too large")
     assert list(out.iterdir()) == []
