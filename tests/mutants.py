@@ -41,6 +41,7 @@ UNSCORED = {
         images.patches._BOUND_BY images.patches._AT_ONCE images.reading._AHEAD_PER_WORKER
         images.reading.iter_photos(chunk) images.sight._BATCH['cpu']
         images.sight._BATCH['cuda'] images.storing.MEMORY_BYTES
+        learners.growing.SHARED_DRAWS
         learners.blend.BLOCK_ROWS learners.one_class._CHUNK_ROWS
     """,
     "what a message shows, or a heat map": """
@@ -53,11 +54,31 @@ UNSCORED = {
     "a guard against rounding, or against what is not finite": """
         core.likelihood.ROUNDING core.matching._ROUNDING core.neighbours.SAME
         core.pseudo_labels._SMALLEST_UNIT core.scaling.FARTHEST
+        images.backbone.SHORTEST images.spotting._SMALLEST learners.blend.ROUNDING
+        learners.linear._SMALLEST
+    """,
+    "a limit beyond the tables and pictures of golden cells": """
+        core.scaling._SAMPLE_ROWS images.patches.MAX_PATCHES
+        images.pretrained.MAX_UNLABELED images.sight.MAX_BANK_PHOTOS
+        learners.one_class.SVM_MAX_ROWS
     """,
     "how closely a search comes to trying all, which its tests say": """
         core.matching.SEARCH_TOLERANCE core.matching.EXHAUSTIVE_CELLS
     """,
-    "the name of a state": "core.pseudo_labels.BOTH",
+    "how long training on pictures takes, which wants a GPU; its tests state it": """
+        images.training.ImageTraining.batch_size images.training.ImageTraining.max_epochs
+        images.training.ImageTraining.patience images.training.ImageTraining.epoch_steps
+    """,
+    "settings of ablations, which ship for comparison": """
+        detector.PAPER_ABLATIONS['no_ensemble']['n_members']
+        detector.PAPER_ABLATIONS['no_self_supervision']['learner__beta']
+    """,
+    "the name of a state, or a count": """
+        core.pseudo_labels.BOTH learners.growing.Grower.n_grown
+    """,
+    "what a sentence says, and what files may hold": """
+        core.trust.CHANCE core.trees.MAX_DEPTH
+    """,
     "files and sizes of photos, which are arrays here": """
         images.decoding._ORIENTATION images.decoding._MAX_GREY
         images.decoding._DRAFT_FACTOR images.decoding._REDUCING_GAP
@@ -177,7 +198,7 @@ def main(n_processes: int) -> None:
     with get_context("fork").Pool(n_processes, maxtasksperchild=1) as pool:
         kept = pool.apply(as_measured)
         for direction, said in ((MORE, "a tenth more"), (LESS, "a tenth less")):
-            unmoved = [c for c in wanted() if not known.get(c[:3], {}).get("moved")]
+            unmoved = [c for c in wanted() if is_open(known.get(c[:3]), direction)]
             tasks = [(constant, direction, kept) for constant in unmoved]
             for constant, moved in zip(
                 unmoved, pool.imap(first_moved, tasks, chunksize=1), strict=True
@@ -188,6 +209,11 @@ def main(n_processes: int) -> None:
                 sys.stdout.write(f"{json.dumps(line)}\n")
                 sys.stdout.flush()
                 write([known[c[:3]] for c in wanted() if c[:3] in known])
+
+
+def is_open(line: dict[str, Any] | None, direction: int) -> bool:
+    """Tell whether a constant with such a line, or none, is to be moved so."""
+    return line is None if direction == MORE else bool(line) and not line["moved"]
 
 
 def wanted() -> list[Constant]:

@@ -53,10 +53,11 @@ def test_learners_work_without_table_and_terminal_libraries():
         "builtins.__import__ = without\n"
         "import numpy as np\n"
         "import spadework.images.paper\n"
-        "from spadework import SPADE, NetworkLearner\n"
+        "from spadework import SPADE, ForestLearner, NetworkLearner\n"
         "X = np.random.default_rng(0).random((60, 3))\n"
         "y = [1, 0] * 5 + [-1] * 50\n"
-        "for learner in ('forest', NetworkLearner(max_epochs=2, n_networks=1)):\n"
+        "network = NetworkLearner(max_epochs=1, n_networks=1, judge=False)\n"
+        "for learner in (ForestLearner(n_trees=2), network):\n"
         "    SPADE(learner=learner).fit(X, y).predict(X)\n"
         "print('fine')"
     )

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spadework import SPADE
+from spadework import SPADE, NetworkLearner
 
 
 class TwoClassSPADE(SPADE):
@@ -24,7 +24,7 @@ class TwoClassSPADE(SPADE):
 
 STATED = {1: 1, 0: 0, -1: -1}
 FOREST = TwoClassSPADE(label_map=STATED)
-NETWORK = TwoClassSPADE(learner="network", label_map=STATED)
+NETWORK = TwoClassSPADE(learner=NetworkLearner(max_epochs=2), label_map=STATED)
 
 
 @parametrize_with_checks([FOREST, NETWORK])

@@ -41,6 +41,12 @@ def test_numbers_below_one_are_refused(name):
         ImageTraining(**{name: 0})
 
 
+def test_training_is_by_default_as_published():
+    published = {"learning_rate": 0.03, "weight_decay": 3e-5, "max_epochs": 256}
+    lengths = {"batch_size": 32, "epoch_steps": 256, "patience": 5}
+    assert ImageTraining() == ImageTraining(**published, **lengths)
+
+
 @pytest.mark.parametrize(("learning_rate", "n_expected"), [(1e-12, 2), (0.01, 4)])
 def test_training_stops_when_the_loss_no_longer_improves(learning_rate, n_expected):
     """The loss is one of weights alone, so that nothing else moves it."""

@@ -122,7 +122,7 @@ TRAINING = pa.table(
 
 
 @given(scored=rows)
-@examples(60)
+@examples(20)
 def test_stated_values_are_missing_from_every_source(scored):
     encoder = fit_encoder(TRAINING, missing=STATED)
     assert [c.role for c in encoder.columns] == ["number", "date", "category"]
