@@ -2,39 +2,31 @@
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from fitted_payments import payments
+from commands import ended
+from fitted_payments import fitted, payments
 from pictures import made_pictures, partly_labeled, write_pictures
 from spadework import load
 from spadework.cli.app import app
 from spadework.errors import SpadeworkError
 
-COMMAND = Path(sys.executable).with_name("spadework")
 SMALL = ("--size", "64")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with parts/, new_parts/ and a model that the installed command fitted."""
+    """A folder with parts/, new_parts/ and a model that the command fitted."""
     folder = tmp_path_factory.mktemp("pictures")
     pixels, truth, _ = made_pictures(40, 10, seed=0)
     write_pictures(folder / "parts", pixels, partly_labeled(truth))
     pixels, truth, _ = made_pictures(20, 6, seed=1)
     write_pictures(folder / "new_parts", pixels, truth)
-    done = subprocess.run(
-        [COMMAND, "fit", "parts/", "-o", "model/", "--json", *SMALL],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr
+    done = ended("fit", "parts/", "-o", "model/", "--json", *SMALL, cwd=folder)
     (folder / "fit.json").write_text(done.stdout)
     (folder / "fit.txt").write_text(done.stderr)
     return folder
@@ -248,15 +240,12 @@ def table_model(tmp_path_factory):
     """A table and the folder of a model of it."""
     import pyarrow.csv as pa_csv
 
-    from spadework import fit_table, save
+    from spadework import save
 
     folder = tmp_path_factory.mktemp("table")
     pa_csv.write_csv(payments(), folder / "payments.csv")
-    model = fit_table(
-        payments(), label="status", label_map={"fraud": 1, "ok": 0}, keys=["id"]
-    )
     (folder / "model").mkdir()
-    save(model, folder / "model" / "model.spade")
+    save(fitted(), folder / "model" / "model.spade")
     return folder
 
 

@@ -1,9 +1,6 @@
 """Photos come by name from their folders; what is absent or incomplete is named."""
 
 import http.server
-import os
-import subprocess
-import sys
 import threading
 import zipfile
 from functools import partial
@@ -12,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from commands import run
 from real_data import load_table
 from spadework.errors import DataError, InputError
 from spadework_research.datasets import photo_sets
@@ -106,12 +104,9 @@ def folders(images, root):
 
 
 def command(*arguments, data):
-    return subprocess.run(
-        [Path(sys.executable).with_name("spadework"), "data", *arguments],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"SPADEWORK_DATA": str(data), "COLUMNS": "400"},
-    )
+    told = {"SPADEWORK_DATA": str(data), "COLUMNS": "400"}
+    before = f"import os; os.environ.update({told})"
+    return run("data", *arguments, cwd=data, before=before)
 
 
 def test_images_need_one_kind_per_photo():
