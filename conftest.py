@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-settings.register_profile("gate", derandomize=True, deadline=None)
+settings.register_profile("gate", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile(
     "explore", max_examples=10 * 100, deadline=None, print_blob=True
 )

@@ -4,5 +4,5 @@ from hypothesis import settings
 
 
 def examples(n: int) -> settings:
-    """Draw n examples, and ten times as many under the profile "explore"."""
+    """Draw n examples by default, half as many in a gate and ten times in "explore"."""
     return settings(max_examples=n * settings.default.max_examples // 100)
