@@ -100,6 +100,7 @@ CELLS = [
 ] + [
     Cell("default", "many rows", "PNU"),
     Cell("default", "few columns", "PNU"),
+    Cell("default", "few labels", "PNU"),
     Cell("network", "few columns", "PNU"),
 ]
 
@@ -109,6 +110,13 @@ def split(X: Any, truth: np.ndarray, labeled: np.ndarray, n: int) -> Trial:
     order = np.random.default_rng(0).permutation(len(truth))
     train, test = order[:n], order[n:]
     return Trial(X[train], truth[train], labeled[train], X[test], truth[test])
+
+
+def label_first(trial: Trial, n_anomalies: int, n_normals: int) -> Trial:
+    """Label the first rows of either kind, and no others."""
+    normal, anomalous = (np.flatnonzero(trial.truth == kind) for kind in (0, 1))
+    chosen = np.append(anomalous[:n_anomalies], normal[:n_normals])
+    return trial._replace(labeled=np.isin(np.arange(len(trial.truth)), chosen))
 
 
 @cache
@@ -136,14 +144,12 @@ def load_trial(data: str) -> Trial:
         rng = np.random.default_rng(0)
         rows = rng.choice(rows, 42_000)
         X = X[rows, :3] * rng.uniform(0.9, 1.1, (len(rows), 3))
-        return split(X, 1 - benign[rows], np.arange(len(rows)) % 10 == 0, 41_000)
+        return split(X, 1 - benign[rows], np.arange(len(rows)) % 18 == 0, 41_000)
     truth = 1 - benign[rows]
     if data == "few columns":
-        trial = split(X[rows, :3], truth, truth, 300)
-        places = [
-            np.flatnonzero(trial.truth == kind)[:n] for kind, n in ((1, 14), (0, 26))
-        ]
-        return trial._replace(labeled=np.isin(np.arange(300), np.concatenate(places)))
+        return label_first(split(X[rows, :3], truth, truth, 300), 14, 26)
+    if data == "few labels":
+        return label_first(split(X[rows], truth, truth, 300), 2, 5)
     return split(X[rows], truth, np.arange(len(rows)) % 2 == 0, 220)
 
 

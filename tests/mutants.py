@@ -60,7 +60,13 @@ UNSCORED = {
     "a limit beyond the tables and pictures of golden cells": """
         core.scaling._SAMPLE_ROWS images.patches.MAX_PATCHES
         images.pretrained.MAX_UNLABELED images.sight.MAX_BANK_PHOTOS
-        learners.one_class.SVM_MAX_ROWS
+        images.spotting.MAX_VIEWS learners.boosted.MAX_ROWS learners.linear.MAX_SEEN
+        learners.linear._MAX_STEPS learners.network.MAX_STEPS learners.network.ROW_BUDGET
+        learners.one_class.SVM_MAX_ROWS learners.readings.MAX_DRAWS
+    """,
+    "a limit that no golden cell comes within a tenth of": """
+        images.sight.MIN_NORMALS images.spotting.SPOTS
+        learners.companions.MANY_PUT_RIGHT learners.forest.MUCH
     """,
     "how closely a search comes to trying all, which its tests say": """
         core.matching.SEARCH_TOLERANCE core.matching.EXHAUSTIVE_CELLS
