@@ -1,7 +1,5 @@
 """Supervised baselines are the libraries' own classifiers on the rows they say."""
 
-import sys
-
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -62,16 +60,6 @@ def test_an_unknown_classifier_lists_the_known_ones(table):
     known = ", ".join(CLASSIFIERS)
     with pytest.raises(InputError, match=f"'oracle'; known are {known}"):
         Supervised(classifier="oracle").fit(X, y)
-
-
-@pytest.mark.parametrize("library", ["xgboost", "catboost"])
-def test_a_library_that_is_not_installed_is_named_with_how_to_install_it(
-    table, monkeypatch, library
-):
-    monkeypatch.setitem(sys.modules, library, None)
-    X, y, _ = table
-    with pytest.raises(InputError, match=rf"needs {library}.*spadework\[bench\]"):
-        Supervised(classifier=library).fit(X, y)
 
 
 def test_an_unknown_treatment_of_unlabeled_rows_is_refused(table):
