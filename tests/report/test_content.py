@@ -4,25 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from reported import fit, held_out_table, shared_content, shared_model, shared_table
+from reported import fit, held_out_table
 from spadework.errors import DataError, InputError
 from spadework.report import build_page
 from spadework.report.content import N_TOP, make_content
-
-
-@pytest.fixture(scope="module")
-def table():
-    return shared_table()
-
-
-@pytest.fixture(scope="module")
-def model():
-    return shared_model()
-
-
-@pytest.fixture(scope="module")
-def content():
-    return shared_content()
 
 
 def ranked_rows(model, table):

@@ -5,15 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from reported import made_table, shared_model
+from reported import made_table
 from spadework import SPADE, ForestLearner
 from spadework.report.one_class import N_MARKS, describe_one_class
 from spadework.table_fitting import fit_table
-
-
-@pytest.fixture(scope="module")
-def model():
-    return shared_model()
 
 
 @pytest.fixture(scope="module")

@@ -9,26 +9,11 @@ from html.parser import HTMLParser
 import pyarrow as pa
 import pytest
 
-from reported import fit, made_table, shared_content, shared_model, shared_table
+from reported import fit, made_table
 from spadework.report import build_page, write_page
 from spadework.report.content import make_content
 
 HOSTILE = "</script><script>alert(1)</script>"
-
-
-@pytest.fixture(scope="module")
-def table():
-    return shared_table()
-
-
-@pytest.fixture(scope="module")
-def model():
-    return shared_model()
-
-
-@pytest.fixture(scope="module")
-def content():
-    return shared_content()
 
 
 @pytest.fixture(scope="module")

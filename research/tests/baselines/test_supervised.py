@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
-from contract import twin_blobs
 from spadework.errors import InputError
 from spadework_research.baselines.baseline import log_odds
-from spadework_research.baselines.classifiers import CLASSIFIERS
 from spadework_research.baselines.supervised import Supervised
 
 
@@ -42,24 +39,6 @@ def test_unlabeled_rows_change_nothing_where_they_are_ignored(table):
     other[y == -1] += np.random.default_rng(0).normal(size=other[y == -1].shape)
     one, two = (Supervised(random_state=0).fit(rows, y) for rows in (X, other))
     np.testing.assert_array_equal(one.anomaly_score(X), two.anomaly_score(X))
-
-
-OFFLINE = [name for name in CLASSIFIERS if name != "tabpfn"]  # it needs weights
-
-
-@pytest.mark.parametrize("classifier", OFFLINE)
-def test_every_classifier_learns_what_labels_say(classifier):
-    X, truth = twin_blobs(100, seed=0, side=1)
-    fresh, fresh_truth = twin_blobs(100, seed=1, side=1)
-    made = Supervised(classifier=classifier, label_map={1: 1, 0: 0}, random_state=0)
-    assert roc_auc_score(fresh_truth, made.fit(X, truth).anomaly_score(fresh)) > 0.9
-
-
-def test_an_unknown_classifier_lists_the_known_ones(table):
-    X, y, _ = table
-    known = ", ".join(CLASSIFIERS)
-    with pytest.raises(InputError, match=f"'oracle'; known are {known}"):
-        Supervised(classifier="oracle").fit(X, y)
 
 
 def test_an_unknown_treatment_of_unlabeled_rows_is_refused(table):

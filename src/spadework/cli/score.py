@@ -46,8 +46,12 @@ def score(
     if threshold is not None:
         library.validation.check_threshold(threshold)
         (fitted.detector if is_table else fitted).threshold_ = threshold
-    wanted: Any = {"top": top, "only_anomalies": only_anomalies}
-    wanted |= {"force": force, "verbose": not quiet}
+    wanted: Any = {
+        "top": top,
+        "only_anomalies": only_anomalies,
+        "force": force,
+        "verbose": not quiet,
+    }
     unreadable = ""
     if is_table:
         models.refuse_folders(model, sources)

@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessI
 
 from spadework.arrays import Flags, Floats, Numbers
 from spadework.core.copies import CopiedByFields
-from spadework.core.cores import refuse_other_width
+from spadework.core.rows import refuse_other_width
 from spadework.errors import InputError
 
 SHARED, LEFT_OUT = -1, -2

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spadework.arrays import Floats, Numbers, Positions, Singles
-from spadework.core.cores import map_blocks, refuse_other_width
+from spadework.core.cores import map_blocks
+from spadework.core.rows import refuse_other_width
 
 Words = NDArray[np.uint64]
 

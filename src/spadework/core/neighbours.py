@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spadework.arrays import Flags, Floats, Numbers, Positions
-from spadework.core.cores import map_blocks, refuse_other_width
+from spadework.core.cores import map_blocks
 from spadework.core.gaussian import fit_gaussians, product_rows
+from spadework.core.rows import refuse_other_width
 from spadework.errors import InputError
 
 N_POINTS = 64

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spadework.arrays import Floats, Numbers, Positions, Singles
-from spadework.core.cores import refuse_other_width
+from spadework.core.rows import refuse_other_width
 from spadework.core.trees import FlatForest
 
 _MAX_DEPTH = 8

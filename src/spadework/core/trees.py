@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from spadework.arrays import Flags, Floats, Numbers, Positions, Rows, Singles
 from spadework.core.copies import CopiedByFields
-from spadework.core.cores import map_blocks, refuse_other_width
+from spadework.core.cores import map_blocks
+from spadework.core.rows import refuse_other_width
 from spadework.errors import InputError
 
 _BLOCK_VALUES = 1 << 20

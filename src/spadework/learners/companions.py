@@ -279,8 +279,7 @@ def side_by_side(
 
 def _among(reading: Reading, task: Task) -> Reading:
     """Return a reading of the judged rows alone, by their places among these."""
-    place = np.full(len(task.X), -1)
-    place[task.judged] = np.arange(len(task.judged))
+    place = task.places
 
     def keep(side: Draws) -> Draws:
         kept = side.among(place[side.rows] >= 0)

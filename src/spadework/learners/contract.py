@@ -50,6 +50,13 @@ class Task(NamedTuple):
         """Labels of the rows to judge by, (n_judged,)."""
         return self.labels[self.judged]
 
+    @property
+    def places(self) -> Positions:
+        """Place of each row among those to judge by, -1 of others, (n_samples,)."""
+        places = np.full(len(self.X), -1, dtype=np.intp)
+        places[self.judged] = np.arange(len(self.judged))
+        return places
+
 
 class GrownReading(NamedTuple):
     """What scores rows by a reading, and its held-out scores of the judged rows.

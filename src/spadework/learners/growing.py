@@ -114,11 +114,9 @@ class Grower:
         advance: Advance,
     ) -> GrownReading:
         """Grow trees, and score the judged rows by those that have not drawn them."""
-        X, anomalous = self.task.X, reading.anomalous
-        judged = self.task.judged
+        X, judged, place = self.task.X, self.task.judged, self.task.places
+        anomalous = reading.anomalous
         tree_rngs = self.task.rng.spawn(n_trees)
-        place = np.full(len(X), -1, dtype=np.intp)
-        place[judged] = np.arange(len(judged))
         in_bag = np.zeros((n_trees, len(judged)), dtype=bool)
 
         def grow(tree: int) -> TreeNodes:
