@@ -16,6 +16,11 @@ def made(**changes):
     return tables._replace(**changes)
 
 
+def losses(model, tables):
+    identity = Draw(1, "cpu").normal(len(tables.X), 4, model.config.n_identity)
+    return losses_of(model, tables, identity)
+
+
 class Oracle(torch.nn.Module):
     """Knows the truth; stands for a model."""
 
@@ -37,8 +42,8 @@ class Oracle(torch.nn.Module):
 
 def test_knowing_the_truth_costs_nothing_and_believing_the_contrary_much():
     tables = made()
-    right = losses_of(Oracle(tables, 20.0), tables, Draw(1, "cpu"))
-    wrong = losses_of(Oracle(tables, -20.0), tables, Draw(1, "cpu"))
+    right = losses(Oracle(tables, 20.0), tables)
+    wrong = losses(Oracle(tables, -20.0), tables)
     assert right.ranking.max() < 1e-3
     assert right.probability.max() < 1e-3
     assert wrong.ranking.min() > 5
@@ -47,7 +52,7 @@ def test_knowing_the_truth_costs_nothing_and_believing_the_contrary_much():
 
 def test_saying_nothing_costs_what_a_coin_costs_in_ranking():
     tables = made()
-    said = losses_of(Oracle(tables, 0.0), tables, Draw(1, "cpu"))
+    said = losses(Oracle(tables, 0.0), tables)
     enough = (tables.kind > 0).sum(dim=1) > 20
     torch.testing.assert_close(
         said.ranking[enough],
@@ -60,25 +65,25 @@ def test_saying_nothing_costs_what_a_coin_costs_in_ranking():
 def test_labeled_rows_of_the_context_do_not_count():
     tables = made()
     oracle = Oracle(tables, 20.0)
-    expected = losses_of(oracle, tables, Draw(1, "cpu"))
+    expected = losses(oracle, tables)
     oracle.logits = torch.where(tables.states < 2, -oracle.logits, oracle.logits)
-    torch.testing.assert_close(losses_of(oracle, tables, Draw(1, "cpu")), expected)
+    torch.testing.assert_close(losses(oracle, tables), expected)
 
 
 def test_every_table_has_its_own_loss_and_each_part_a_gradient():
     model = tiny_model().requires_grad_(True)
-    losses = losses_of(model, made(), Draw(1, "cpu"))
-    for loss in losses:
+    found = losses(model, made())
+    for loss in found:
         assert loss.shape == (4,)
         assert loss.isfinite().all()
-    losses.total.mean().backward()
+    found.total.mean().backward()
     assert all(p.grad is not None for p in model.parameters())
 
 
 def test_no_share_is_asked_for_where_every_row_is_labeled():
     tables = made(states=(made().kind[:, :50] > 0).long())
-    losses = losses_of(tiny_model(), tables, Draw(1, "cpu"))
-    assert losses.share.tolist() == [0.0] * 4
-    assert losses.total.tolist() == pytest.approx(
-        (losses.ranking + losses.probability).tolist()
+    found = losses(tiny_model(), tables)
+    assert found.share.tolist() == [0.0] * 4
+    assert found.total.tolist() == pytest.approx(
+        (found.ranking + found.probability).tolist()
     )

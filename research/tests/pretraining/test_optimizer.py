@@ -7,6 +7,7 @@ from spadework.in_context.modules import InContextModel
 from spadework_research.pretraining.optimizer import (
     Optimizer,
     average_into,
+    average_weight,
     orthogonalize,
 )
 from tiny_context import CONFIG
@@ -29,7 +30,7 @@ def trained(n_steps, optimizer_of=None, model=None):
         for i, parameter in enumerate(model.parameters()):
             generator = torch.Generator().manual_seed(100 * step + i)
             parameter.grad = torch.randn(parameter.shape, generator=generator)
-        optimizer.step(0.01)
+        optimizer.step(torch.tensor(0.01))
     return model, optimizer
 
 
@@ -68,5 +69,5 @@ def test_the_average_starts_as_the_mean_of_all_steps():
     values = [1.0, 5.0, 3.0]
     for step, value in enumerate(values):
         torch.nn.init.constant_(model.weight, value)
-        average_into(average, model, step)
+        average_into(average, model, torch.tensor(average_weight(step)))
     assert average.weight.item() == pytest.approx(3.0)

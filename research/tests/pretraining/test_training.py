@@ -63,6 +63,21 @@ def test_what_was_interrupted_goes_on_to_the_same_weights(folder, tmp_path):
         assert torch.equal(parameter, resumed.average.get_parameter(name)), name
 
 
+def test_saving_leaves_every_tensor_where_a_recorded_step_finds_it(tmp_path):
+    one = trainer()
+    one.advance()
+
+    def places():
+        tensors = one.optimizer.state() | dict(one.model.named_parameters())
+        tensors |= {f"average.{k}": v for k, v in one.average.named_parameters()}
+        return {name: tensor.data_ptr() for name, tensor in tensors.items()}
+
+    before = places()
+    one.save(tmp_path)
+    assert places() == before
+    assert float(one.optimizer.state()["adam.0.step"]) == 1
+
+
 def test_a_run_stops_when_time_is_up_and_keeps_what_it_has(tmp_path):
     long = Schedule(steps=10_000, rows_a_step=500, cells_a_step=2000)
     train(trainer(long), tmp_path, seconds=0.0, log_every=2)

@@ -8,7 +8,7 @@ row's logit depends on the context and on itself alone.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar, cast
 
@@ -77,16 +77,36 @@ class Blocks(nn.ModuleList, Generic[Block]):
         return cast(Iterator[Block], super().__iter__())
 
 
+def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Scaled dot-product attention, (batch, heads, n, width)."""
+    parts = [
+        functional.scaled_dot_product_attention(*part)
+        for part in zip(
+            query.split(_LARGEST_BATCH),
+            key.split(_LARGEST_BATCH),
+            value.split(_LARGEST_BATCH),
+            strict=True,
+        )
+    ]
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
 class Attention(nn.Module):
     """Multi-head attention of some embeddings to others.
 
     With ``adaptive`` the sharpness grows with the logarithm of the number of keys, so
     that a longer context does not blur what a row looks at.
+
+    Attributes
+    ----------
+    attend : callable
+        What computes it, of queries, keys and values; training brings its own.
     """
 
     def __init__(self, width: int, heads: int, *, adaptive: bool = False) -> None:
         super().__init__()
         self.heads = heads
+        self.attend: Callable[[Tensor, Tensor, Tensor], Tensor] = attend
         self.to_query = nn.Linear(width, width, bias=False)
         self.to_key_value = nn.Linear(width, 2 * width, bias=False)
         self.to_output = nn.Linear(width, width, bias=False)
@@ -104,16 +124,7 @@ class Attention(nn.Module):
         key, value = keys_values
         if self.sharpness is not None:
             query = query * (self.sharpness * (math.log(key.shape[2] + 1) / 7))
-        parts = [
-            functional.scaled_dot_product_attention(*part)
-            for part in zip(
-                query.split(_LARGEST_BATCH),
-                key.split(_LARGEST_BATCH),
-                value.split(_LARGEST_BATCH),
-                strict=True,
-            )
-        ]
-        answer = parts[0] if len(parts) == 1 else torch.cat(parts)
+        answer = self.attend(query, key, value)
         return self.to_output(answer.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor) -> Tensor:

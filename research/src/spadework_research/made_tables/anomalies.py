@@ -40,8 +40,7 @@ class Types(NamedTuple):
 
 def draw_types(draw: Draw, n_tables: int, n_rows: int) -> Types:
     """Draw how many types there are, of which families, and how large."""
-    weights = torch.tensor(_FAMILY_WEIGHTS, device=draw.device).expand(n_tables, -1)
-    family = draw.pick(weights, N_TYPES)
+    family = draw.pick_by(_FAMILY_WEIGHTS, n_tables, N_TYPES)
     alike = draw.chance(0.6, n_tables, 1)
     family = torch.where(alike, family[:, :1], family)
     n_types = draw.integers(1, N_TYPES, n_tables)
@@ -108,7 +107,7 @@ def break_dependence(draw: Draw, types: Types, kind: Tensor, nodes: Tensor) -> T
     taken = take(draw.subset(size, n_nodes).float(), (kind - 1).clamp(0)) > 0
     family = types.family.gather(1, (kind - 1).clamp(0))
     broken = (kind > 0) & (family == FAMILIES.index("broken"))
-    others = nodes.roll(int(draw.integers(1, n_rows - 1)), dims=1)
+    others = nodes.roll(draw.numbers.randint(1, n_rows - 1), dims=1)
     return torch.where(broken[..., None] & taken, others, nodes)
 
 
@@ -135,8 +134,7 @@ def _region_heights(draw: Draw, latent: Tensor, columns: Tensor) -> Tensor:
         lambda: _trees(draw, ranks),
         lambda: _tables(draw, ranks),
     )
-    weights = torch.tensor([0.25, 0.2, 0.35, 0.2], device=draw.device)
-    chosen = draw.pick(weights.expand(n_tables, -1), N_TYPES)[:, None, :]
+    chosen = draw.pick_by((0.25, 0.2, 0.35, 0.2), n_tables, N_TYPES)[:, None, :]
     heights = standardize(makers[0]())
     for position, make in enumerate(makers[1:], start=1):
         heights = torch.where(chosen == position, standardize(make()), heights)

@@ -50,8 +50,10 @@ def _with_twins(draw: Draw, nodes: Tensor) -> Tensor:
 def _warp(draw: Draw, nodes: Tensor) -> Tensor:
     """Give each column a kind, and each table a taste for some kinds."""
     n_tables, n_rows, n_columns = nodes.shape
-    common = torch.tensor(list(KINDS.values()), device=draw.device)
-    taste = common * draw.normal(n_tables, len(KINDS)).mul(1.5).exp()
+    taste = (
+        draw.constant(tuple(KINDS.values()))
+        * draw.normal(n_tables, len(KINDS)).mul(1.5).exp()
+    )
     kinds = draw.pick(taste, n_columns)[:, None, :]
     rank = nodes.argsort(dim=1).argsort(dim=1) / n_rows
     warped = nodes

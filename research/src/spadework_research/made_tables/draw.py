@@ -1,17 +1,30 @@
-"""Random numbers for made tables: one generator, on the device of the tables."""
+"""Random numbers for made tables, on the device of the tables.
+
+Nothing here waits for that device: a GPU draws one batch while the next is asked for.
+"""
 
 import math
+import random
+from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
 
 
 class Draw:
-    """Draws tensors of given shapes from one seeded generator."""
+    """Draws tensors of given shapes from one seeded generator.
+
+    Attributes
+    ----------
+    numbers : Random
+        For single numbers that the program itself needs, such as shapes.
+    """
 
     def __init__(self, seed: int, device: str | torch.device = "cpu") -> None:
         self.device = torch.device(device)
         self.generator = torch.Generator(self.device).manual_seed(seed)
+        self.numbers = random.Random(seed)
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
         """Uniform numbers between low and high."""
@@ -38,9 +51,17 @@ class Draw:
 
     def pick(self, weights: Tensor, times: int) -> Tensor:
         """Positions drawn by weights (n, k), with replacement, as (n, times)."""
-        return torch.multinomial(
-            weights, times, replacement=True, generator=self.generator
-        )
+        ends = weights.cumsum(dim=1)
+        drawn = self.uniform(len(weights), times, high=1 - 1e-6) * ends[:, -1:]
+        return torch.searchsorted(ends, drawn, right=True)
+
+    def pick_by(self, weights: Sequence[float], n: int, times: int) -> Tensor:
+        """Positions drawn by the same weights (k) in every row, as (n, times)."""
+        return self.pick(self.constant(weights).expand(n, -1), times)
+
+    def constant(self, values: Sequence[float]) -> Tensor:
+        """Numbers (k), copied to the device once."""
+        return _on_device(tuple(values), self.device)
 
     def subset(self, sizes: Tensor, total: int) -> Tensor:
         """Random subsets of ``total`` things, (..., total), of given sizes (...)."""
@@ -52,6 +73,11 @@ class Draw:
         uneven = -self.uniform(*mask.shape).clamp(1e-6).log()
         uneven = uneven * mask
         return uneven / uneven.sum(dim=-1, keepdim=True)
+
+
+@cache
+def _on_device(values: tuple[float, ...], device: torch.device) -> Tensor:
+    return torch.tensor(values, device=device)
 
 
 def take(table: Tensor, positions: Tensor) -> Tensor:

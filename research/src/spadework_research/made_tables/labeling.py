@@ -78,8 +78,7 @@ def draw_labels(
         Share of randomly labeled tables in which every row of the context is labeled.
     """
     n_tables, n_context = kind.shape
-    weights = torch.tensor(frequencies, device=draw.device).expand(n_tables, -1)
-    scenario = draw.pick(weights, 1)[:, 0]
+    scenario = draw.pick_by(frequencies, n_tables, 1)[:, 0]
     only_given, order, kept = _ingredients(draw, scenario)
     anomalous = kind > 0
     can = ~only_given[:, None] | ~anomalous | _given(draw, kind)
@@ -102,7 +101,7 @@ def _ingredients(draw: Draw, scenario: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     n_tables = len(scenario)
     only_given = draw.chance(0.5, n_tables)
     order = draw.integers(0, len(ORDERS) - 1, n_tables)
-    kept = draw.pick(torch.tensor([[0.5, 0.25, 0.25]], device=draw.device), n_tables)[0]
+    kept = draw.pick_by((0.5, 0.25, 0.25), n_tables, 1)[:, 0]
     for position, recipe in enumerate(SCENARIOS.values()):
         if recipe is not None:
             named = scenario == position
@@ -189,7 +188,8 @@ def _risk(draw: Draw, columns: Tensor, anomalous: Tensor) -> Tensor:
     centered = x - x.mean(dim=1, keepdim=True)
     covariance = centered.mT @ centered / x.shape[1]
     ridge = 0.02 * torch.eye(x.shape[2], device=x.device)
-    weights = torch.linalg.solve(covariance + ridge, apart.mT)
+    factor, _ = torch.linalg.cholesky_ex(covariance + ridge)
+    weights = torch.cholesky_solve(apart.mT, factor)
     risk = (x @ weights)[..., 0]
     spread = risk.std(dim=1, keepdim=True).clamp(1e-6)
     noise = draw.uniform(len(x), 1, high=0.7) * draw.normal(*risk.shape)

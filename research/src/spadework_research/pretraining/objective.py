@@ -14,7 +14,6 @@ from torch.nn import functional
 from spadework.in_context.calibration import share_bin
 from spadework.in_context.encoding import ColumnScale
 from spadework.in_context.modules import TO_SCORE, InContextModel
-from spadework_research.made_tables.draw import Draw
 from spadework_research.made_tables.tables import MadeTables
 
 _UNLABELED_STATE = 2
@@ -31,15 +30,16 @@ class Losses(NamedTuple):
     share: Tensor
 
 
-def losses_of(model: InContextModel, tables: MadeTables, draw: Draw) -> Losses:
-    """Score unlabeled context rows and rows outside the context, and compare."""
+def losses_of(model: InContextModel, tables: MadeTables, identity: Tensor) -> Losses:
+    """Score unlabeled context rows and rows outside the context, and compare.
+
+    The identity of columns is random, (n_tables, n_columns, n_identity).
+    """
     n_context = tables.states.shape[1]
-    n_tables, _, n_columns = tables.X.shape
     with torch.no_grad():
         scale = ColumnScale.of(tables.X[:, :n_context])
         context = scale.cells(tables.X[:, :n_context])
         rows = scale.cells(tables.X[:, n_context:])
-    identity = draw.normal(n_tables, n_columns, model.config.n_identity)
     reading = model.read(context, tables.states, identity)
     logits = torch.cat([reading.logits, model.score(rows, reading.state)], dim=1)
     states = functional.pad(tables.states, (0, rows.shape[1]), value=TO_SCORE)

@@ -33,12 +33,18 @@ class Optimizer:
             if "_blocks." in name and parameter.ndim == 2 and _is_map(name)
         }
         others = [p for name, p in model.named_parameters() if name not in matrices]
-        self.adam = torch.optim.AdamW(others, betas=_BETAS, weight_decay=0.0, fused=None)
+        self.adam = torch.optim.AdamW(
+            others,
+            betas=_BETAS,
+            weight_decay=0.0,
+            fused=True,
+            capturable=others[0].is_cuda,  # into a recording
+        )
         self.groups: list[list[nn.Parameter]] = _by_shape(matrices.values())
         self.momenta = [torch.zeros_like(torch.stack(list(g))) for g in self.groups]
 
     @torch.no_grad()
-    def step(self, learning_rate: float) -> None:
+    def step(self, learning_rate: Tensor) -> None:
         """Take a step along the gradients that the parameters hold."""
         for group in self.adam.param_groups:
             group["lr"] = learning_rate
@@ -50,7 +56,7 @@ class Optimizer:
             size = 0.2 * max(step.shape[1:]) ** 0.5  # the size of a step of Adam
             for parameter, of_one in zip(parameters, step.unbind(), strict=True):
                 parameter.mul_(1 - learning_rate * self.weight_decay)
-                parameter.add_(of_one, alpha=-learning_rate * size)
+                parameter.sub_(of_one * (learning_rate * size))
 
     def state(self) -> dict[str, Tensor]:
         """All that a later step depends on, by name, but for the parameters."""
@@ -61,7 +67,12 @@ class Optimizer:
         return tensors
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Go on from a state."""
+        """Go on from a state; what a recorded step reads stays in place."""
+        present = self.state()
+        if present.keys() >= tensors.keys():
+            for name, value in tensors.items():
+                present[name].copy_(value)
+            return
         for i, momentum in enumerate(self.momenta):
             momentum.copy_(tensors[f"muon.{i}"])
         state: dict[int, dict[str, Tensor]] = {}
@@ -87,11 +98,15 @@ def orthogonalize(matrices: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def average_into(average: nn.Module, model: nn.Module, step: int) -> None:
-    """Move an average of weights towards a model, slower as training goes on."""
-    weight = max(1 / (step + 1), 1 / 500)
+def average_into(average: nn.Module, model: nn.Module, weight: Tensor) -> None:
+    """Move an average of weights towards a model."""
     for kept, new in zip(average.parameters(), model.parameters(), strict=True):
         kept.lerp_(new, weight)
+
+
+def average_weight(step: int) -> float:
+    """How much a step moves the average: as much as all before it, less later on."""
+    return max(1 / (step + 1), 1 / 500)
 
 
 def _is_map(name: str) -> bool:

@@ -19,11 +19,18 @@ from spadework_research.made_tables.labeling import SCENARIOS
 from spadework_research.made_tables.tables import MadeTables, Prior, draw_tables
 from spadework_research.pretraining.checkpoints import load_pieces, save_pieces
 from spadework_research.pretraining.objective import Losses, losses_of
-from spadework_research.pretraining.optimizer import Optimizer, average_into
+from spadework_research.pretraining.optimizer import (
+    Optimizer,
+    average_into,
+    average_weight,
+)
+from spadework_research.pretraining.recording import Recorded
 
+# Few enough shapes to record a step for each; contexts of every share of the rows.
 _COLUMNS = (3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 32, 48, 64, 96)
 _ROWS = (400, 700, 1000, 1500, 2200, 4000)
 _ROW_FREQUENCIES = (0.12, 0.22, 0.24, 0.17, 0.14, 0.11)
+_CONTEXT_SHARES = (0.5, 0.6, 0.7, 0.85)
 _TOLD = "checkpoint.json"
 
 
@@ -77,41 +84,54 @@ class Trainer:
             self.working.row_blocks.bfloat16()
             self.working.pool.bfloat16()
             self.working.label.bfloat16()
+            from spadework_research.pretraining.kernels import hasten  # asks for a GPU
+
+            hasten(self.working)
+        self._learn_recorded = Recorded(self._learn)
+        self._working = list(self.working.parameters())
+        self._model = list(self.model.parameters())
         self.optimizer = Optimizer(self.model)
         self.step = 0
         self.seconds = 0.0
 
     def advance(self) -> tuple[MadeTables, Losses]:
         """Draw tables, take one step; tables and losses of this step."""
-        with torch.no_grad():
-            for work, kept in zip(
-                self.working.parameters(), self.model.parameters(), strict=True
-            ):
-                work.copy_(kept)
-                work.grad = None
         draw = Draw(_seed(self.schedule.seed, self.step), self.device)
         tables = self._draw_tables(draw)
-        losses = losses_of(self.working, tables, draw)
-        losses.total.mean().backward()
-        for work, kept in zip(
-            self.working.parameters(), self.model.parameters(), strict=True
-        ):
-            assert work.grad is not None
-            kept.grad = work.grad.float()
-        self._clip()
-        self.optimizer.step(self.schedule.rate(self.step))
-        average_into(self.average, self.model, self.step)
+        identity = draw.normal(
+            len(tables.X), tables.X.shape[2], self.model.config.n_identity
+        )
+        rate = torch.full((), self.schedule.rate(self.step), device=self.device)
+        weight = torch.full((), average_weight(self.step), device=self.device)
+        losses = Losses(*self._learn_recorded(*tables, identity, rate, weight))
         self.step += 1
         return tables, losses
 
+    def _learn(self, *inputs: Tensor) -> Losses:
+        """Take a step; losses. What it reads and writes beside stays in place."""
+        *of_tables, identity, rate, weight = inputs
+        with torch.no_grad():
+            for work, kept in zip(self._working, self._model, strict=True):
+                work.copy_(kept)
+        losses = losses_of(self.working, MadeTables(*of_tables), identity)
+        losses.total.mean().backward()
+        for work, kept in zip(self._working, self._model, strict=True):
+            assert work.grad is not None
+            kept.grad = work.grad.float()
+            work.grad = None
+        # Keeps single tables from throwing the weights far off.
+        torch.nn.utils.clip_grad_norm_(self._model, 1.0)
+        self.optimizer.step(rate)
+        average_into(self.average, self.model, weight)
+        for kept in self._model:
+            kept.grad = None
+        return Losses(*(loss.detach() for loss in losses))
+
     def save(self, folder: Path) -> None:
         """Write a checkpoint; momenta are rounded to what is written of them."""
-        state = {
-            f"optimizer.{k}": v.bfloat16() for k, v in self.optimizer.state().items()
-        }
-        self.optimizer.load(
-            {k.removeprefix("optimizer."): v.float() for k, v in state.items()}
-        )
+        kept = {k: _rounded(v) for k, v in self.optimizer.state().items()}
+        self.optimizer.load({k: v.float() for k, v in kept.items()})
+        state = {f"optimizer.{k}": v for k, v in kept.items()}
         state |= {f"model.{k}": v for k, v in self.model.state_dict().items()}
         state |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
         save_pieces(state, folder, "checkpoint")
@@ -145,9 +165,10 @@ class Trainer:
 
     def _draw_tables(self, draw: Draw) -> MadeTables:
         """Draw as many tables of one shape as a step holds."""
-        n_columns = _COLUMNS[int(draw.integers(0, len(_COLUMNS) - 1))]
-        frequencies = torch.tensor([_ROW_FREQUENCIES], device=self.device)
-        n_rows = _ROWS[int(draw.pick(frequencies, 1))]
+        n_columns = draw.numbers.choice(_COLUMNS)
+        (n_rows,) = draw.numbers.choices(_ROWS, _ROW_FREQUENCIES)
+        shapes = _ROWS.index(n_rows) + _COLUMNS.index(n_columns)
+        share = _CONTEXT_SHARES[shapes % len(_CONTEXT_SHARES)]
         rows = min(self.schedule.rows_a_step, self.schedule.cells_a_step // n_columns)
         return draw_tables(
             draw,
@@ -155,12 +176,8 @@ class Trainer:
             n_tables=max(2, rows // n_rows),
             n_rows=n_rows,
             n_columns=n_columns,
-            n_context=int(n_rows * float(draw.uniform(1, low=0.5, high=0.85))),
+            n_context=int(n_rows * share),
         )
-
-    def _clip(self) -> None:
-        """Keep single tables from throwing the weights far off."""
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
 
 
 def train(
@@ -207,7 +224,7 @@ class _Log:
 
     def add(self, tables: MadeTables, losses: Losses) -> None:
         """Remember losses; they stay on the device until they are written."""
-        self.kept.append((tables.scenario, torch.stack(losses).detach().float()))
+        self.kept.append((tables.scenario, torch.stack(losses).float()))
 
     def write(self, step: int, seconds: float) -> str:
         """Append means since the last line: of each loss, of ranking by scenario."""
@@ -228,6 +245,11 @@ class _Log:
 
 def _is_gpu(device: str) -> bool:
     return device.startswith("cuda")
+
+
+def _rounded(momentum: Tensor) -> Tensor:
+    """Halve what is kept of momenta; counts of steps stay as they are."""
+    return momentum.bfloat16() if momentum.ndim else momentum
 
 
 def _part(tensors: dict[str, Tensor], name: str) -> dict[str, Tensor]:
