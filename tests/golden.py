@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from mismatch import in_setting
 from pictures import made_pictures
-from spadework import SPADE, ImageSPADE
+from spadework import SPADE, ImageSPADE, InContextDetector
 from spadework.base import AnomalyDetector
 from spadework.images.paper import PaperLearner
 from spadework.images.training import ImageTraining
@@ -43,6 +43,7 @@ ELSEWHERE = {
     "default": TOLERANCE,
     "network": 0.02,
     "paper": 0.1,
+    "in context": 1e-3,
     "pictures": 0.2,
     "pictures, paper": 0.5,
 }
@@ -81,6 +82,7 @@ DETECTORS: dict[str, Callable[[], AnomalyDetector]] = {
     "default": lambda: SPADE(**STATED),
     "network": lambda: SPADE(learner="network", **STATED),
     "paper": lambda: SPADE.paper(**STATED),
+    "in context": lambda: InContextDetector(device="cpu", **STATED),
     "pictures": lambda: ImageSPADE(size=64, **STATED),
     "pictures, paper": lambda: ImageSPADE(
         learner=PaperLearner(options=BRIEF), size=32, **STATED
@@ -90,6 +92,7 @@ DATA = {
     "default": ("breast_cancer", "wine", "digits"),
     "network": ("breast_cancer",),
     "paper": ("breast_cancer", "digits"),
+    "in context": ("breast_cancer", "wine", "digits"),
     "pictures": ("squares",),
     "pictures, paper": ("squares",),
 }

@@ -8,7 +8,7 @@ import contract
 from golden import BRIEF
 from mismatch import mismatch_data
 from pictures import made_pictures
-from spadework import SPADE, ImageSPADE
+from spadework import SPADE, ImageSPADE, InContextDetector
 from spadework.errors import LabelError
 from spadework.images.paper import PaperLearner
 
@@ -24,6 +24,10 @@ def network(**parameters):
 # On some seeds the ReLU code of the published form dies and scores are constant.
 def paper(**parameters):
     return SPADE.paper(**{"random_state": 4, **parameters})
+
+
+def in_context(**parameters):
+    return InContextDetector(**{"random_state": 0, "device": "cpu", **parameters})
 
 
 def pictures(**parameters):
@@ -65,7 +69,7 @@ FINDS = {
     "PU": contract.check_finds_easy_anomalies_from_labeled_anomalies,
     "NU": contract.check_finds_easy_anomalies_from_labeled_normals,
 }
-SHIPPED = (default, paper, pictures, paper_of_pictures)
+SHIPPED = (default, paper, in_context, pictures, paper_of_pictures)
 LEFT_OUT = {
     # Nothing in the published form makes anomalies appear among the pseudo-labels.
     (paper, FINDS["NU"]),

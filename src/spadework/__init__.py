@@ -13,6 +13,7 @@ from spadework.version import __version__
 if TYPE_CHECKING:
     from spadework.detector import SPADE
     from spadework.images.detector import ImageSPADE
+    from spadework.in_context.detector import InContextDetector
     from spadework.labels import normalize_labels
     from spadework.learners.forest import ForestLearner
     from spadework.learners.network import NetworkLearner
@@ -24,6 +25,7 @@ _HOMES = {
     "SPADE": "spadework.detector",
     "ForestLearner": "spadework.learners.forest",
     "ImageSPADE": "spadework.images.detector",
+    "InContextDetector": "spadework.in_context.detector",
     "NetworkLearner": "spadework.learners.network",
     "TableModel": "spadework.table_model",
     "fit_table": "spadework.table_fitting",
@@ -36,6 +38,7 @@ __all__ = [
     "SPADE",
     "ForestLearner",
     "ImageSPADE",
+    "InContextDetector",
     "NetworkLearner",
     "TableModel",
     "__version__",

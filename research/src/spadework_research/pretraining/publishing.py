@@ -19,7 +19,7 @@ _CARD = """\
 | data | made tables only (`spadework_research.made_tables`); no real row was seen |
 | prior | `{prior}` |
 | steps | {step:,} |
-| time | {hours:.1f} hours on {device} |
+| time | {hours:.2f} hours on {device} |
 | weights | {n_weights:,} in half precision |
 | shape | `{config}` |
 | schedule | `{schedule}` |

@@ -5,13 +5,14 @@ import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from spadework.in_context.modules import InContextModel, ModelConfig
 from spadework.in_context.weights import PUBLISHED, Weights
+from spadework.lazy import LazyModule
 from spadework.progress import progress
 from spadework.version import __version__
 from spadework_research.made_tables.draw import Draw
@@ -25,6 +26,11 @@ from spadework_research.pretraining.optimizer import (
     average_weight,
 )
 from spadework_research.pretraining.recording import Recorded
+
+if TYPE_CHECKING:
+    from spadework_research.pretraining import kernels
+else:  # needs Triton, which is there where a GPU is
+    kernels = LazyModule("spadework_research.pretraining.kernels")
 
 # Few enough shapes to record a step for each; contexts of every share of the rows.
 _COLUMNS = (3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 32, 48, 64, 96)
@@ -84,9 +90,7 @@ class Trainer:
             self.working.row_blocks.bfloat16()
             self.working.pool.bfloat16()
             self.working.label.bfloat16()
-            from spadework_research.pretraining.kernels import hasten  # asks for a GPU
-
-            hasten(self.working)
+            kernels.hasten(self.working)
         self._learn_recorded = Recorded(self._learn)
         self._working = list(self.working.parameters())
         self._model = list(self.model.parameters())

@@ -87,6 +87,10 @@ def _spade(seed: int, **parameters: Any) -> AnomalyDetector:
     return SPADE(random_state=seed).set_params(**parameters)
 
 
+def _in_context(seed: int) -> AnomalyDetector:
+    return _find("spadework.in_context.detector.InContextDetector")(random_state=seed)
+
+
 def _spade_parts(
     seed: int,
     drop: str | None = None,
@@ -190,6 +194,7 @@ _SPADES = [
         make_images=_photos("spadework.images.paper.PaperLearner"),
     ),
     Method("spade_network", "SPADE, network", partial(_spade, learner="network"), _ALL),
+    Method("in_context", "In context", _in_context, _ALL),
 ]
 
 _PAPER_BASELINES = [
