@@ -1,5 +1,6 @@
 """A lazy module loads when it is used, and then is as the module."""
 
+import inspect
 import sys
 import textwrap
 import wave
@@ -36,3 +37,8 @@ def test_a_module_that_is_not_there_is_refused_when_used():
     lazy = LazyModule("spadework.nothing")
     with pytest.raises(ModuleNotFoundError, match=r"spadework\.nothing"):
         _ = lazy.name
+
+
+def test_looking_at_what_stands_for_a_module_does_not_import_it():
+    absent = LazyModule("no_such_module")
+    assert inspect.unwrap(absent) is absent

@@ -23,4 +23,6 @@ class LazyModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         """Return what the module has under a name."""
+        if name == "__wrapped__":  # inspect looks for it in all that a module holds
+            raise AttributeError(name)
         return getattr(import_module(self.__name__), name)

@@ -37,7 +37,8 @@ class InContextDetector(AnomalyDetector):
     Parameters
     ----------
     n_members : int
-        Contexts whose log-odds are averaged.
+        Contexts whose log-odds are averaged. More of them change little where a
+        context holds most of the table.
     weights : path, optional
         File of weights that you trained; those of this package if None.
     device : {"auto", "cpu"}
@@ -64,7 +65,7 @@ class InContextDetector(AnomalyDetector):
         As those of `spadework.SPADE`.
     """
 
-    n_members: int = 4
+    n_members: int = 1
     weights: str | os.PathLike[str] | None = None
     device: Literal["auto", "cpu"] = "auto"
     threshold: Literal["auto"] | float = "auto"

@@ -17,7 +17,7 @@ from spadework_research.made_tables.structure import N_LATENT
 N_TYPES = 6
 
 FAMILIES = ("region", "cluster", "shift", "variance", "broken")
-_FAMILY_WEIGHTS = (0.5, 0.13, 0.22, 0.07, 0.08)
+FAMILY_FREQUENCIES = (0.5, 0.13, 0.22, 0.07, 0.08)
 
 _N_TREES, _DEPTH = 8, 3
 _N_BINS = 24
@@ -38,9 +38,14 @@ class Types(NamedTuple):
     counts: Tensor
 
 
-def draw_types(draw: Draw, n_tables: int, n_rows: int) -> Types:
+def draw_types(
+    draw: Draw,
+    n_tables: int,
+    n_rows: int,
+    frequencies: tuple[float, ...] = FAMILY_FREQUENCIES,
+) -> Types:
     """Draw how many types there are, of which families, and how large."""
-    family = draw.pick_by(_FAMILY_WEIGHTS, n_tables, N_TYPES)
+    family = draw.pick_by(frequencies, n_tables, N_TYPES)
     alike = draw.chance(0.6, n_tables, 1)
     family = torch.where(alike, family[:, :1], family)
     n_types = draw.integers(1, N_TYPES, n_tables)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from spadework_research.made_tables.anomalies import (
+    FAMILY_FREQUENCIES,
     break_dependence,
     change_causes,
     draw_types,
@@ -29,10 +30,13 @@ class Prior:
         How often labels come about in each way of `labeling.SCENARIOS`.
     flipped : float
         Share of tables with some wrong labels.
+    families : tuple of float
+        How often types of anomalies are of each of `anomalies.FAMILIES`.
     """
 
     scenarios: tuple[float, ...] = MISMATCH
     flipped: float = 0.1
+    families: tuple[float, ...] = FAMILY_FREQUENCIES
 
 
 class MadeTables(NamedTuple):
@@ -66,7 +70,7 @@ def draw_tables(
 ) -> MadeTables:
     """Draw tables of one shape."""
     latent, time, drifts = draw_latent(draw, n_tables, n_rows, n_columns)
-    types = draw_types(draw, n_tables, n_rows)
+    types = draw_types(draw, n_tables, n_rows, prior.families)
     kind = place(draw, types, n_rows)
     latent = change_causes(draw, types, kind, latent)
     nodes = draw_nodes(draw, latent, n_columns)
