@@ -81,6 +81,7 @@ UNSCORED = {
     """,
     "the name of a state, or a count": """
         core.pseudo_labels.BOTH learners.growing.Grower.n_grown
+        learners.network.NetworkLearner.n_layers
     """,
     "what a sentence says, and what files may hold": """
         core.trust.CHANCE core.trees.MAX_DEPTH

@@ -158,7 +158,7 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
         "use_labeled_normals": True,
         "score_scale": "raw",
         "stand_in": False,
-        "scaling": "minmax",
+        "scaling": "clipped",
         "threshold": "auto",
         "label_map": None,
         "random_state": None,
@@ -166,11 +166,13 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
         "learner__n_networks": 1,
         "learner__alpha": 1.0,
         "learner__beta": 1.0,
+        "learner__n_layers": 1,
+        "learner__start": "glorot",
         "learner__linear_code": False,
         "learner__warmup_epochs": 0,
-        "learner__batch_size": None,
+        "learner__batch_size": 128,
         "learner__learning_rate": 1e-3,
-        "learner__max_epochs": 200,
+        "learner__max_epochs": 100,
         "learner__patience": 5,
         "learner__device": "auto",
         "learner__judge": False,
@@ -185,11 +187,20 @@ def test_paper_learner_has_half_as_many_hidden_units_as_features(table):
     shapes = {name: array.shape for name, array in weights.items() if "weight" in name}
     assert shapes == {
         "encoder.0.weight": (n_hidden, n_features),
-        "encoder.2.weight": (n_hidden, n_hidden),
-        "predictor.0.weight": (n_hidden, n_hidden),
-        "predictor.2.weight": (1, n_hidden),
-        "projection.0.weight": (n_hidden, n_hidden),
-        "projection.2.weight": (n_features, n_hidden),
+        "predictor.0.weight": (1, n_hidden),
+        "projection.0.weight": (n_features, n_hidden),
+    }
+
+
+def test_the_literal_reading_of_the_paper_differs_in_what_the_paper_leaves_open():
+    nearest, literal = (SPADE.paper(literal=each).get_params() for each in (False, True))
+    del nearest["learner"], literal["learner"]
+    assert {key: literal[key] for key in literal if literal[key] != nearest[key]} == {
+        "scaling": "minmax",
+        "learner__n_layers": 2,
+        "learner__start": "torch",
+        "learner__batch_size": None,
+        "learner__max_epochs": 200,
     }
 
 

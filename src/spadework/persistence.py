@@ -44,7 +44,12 @@ _CLASSES = {
         "PseudoLabels",
         "Thresholds",
     ],
-    "core.scaling": ["AsinhScaler", "MinMaxScaler", "PrincipalScaler"],
+    "core.scaling": [
+        "AsinhScaler",
+        "ClippedScaler",
+        "MinMaxScaler",
+        "PrincipalScaler",
+    ],
     "core.trees": ["FlatForest"],
     "core.trust": ["Evidence", "Trust"],
     "detector": ["SPADE"],

@@ -27,7 +27,7 @@ _ROUNDINGS = 64  # steps of float64 that a few sums may lose
 _CHOICES = {
     "voting": ("unanimous", "majority"),
     "score_scale": ("log", "raw"),
-    "scaling": ("minmax", "asinh"),
+    "scaling": ("minmax", "clipped", "asinh"),
 }
 
 

@@ -17,9 +17,14 @@ from spadework.core.networks import (
 from spadework.errors import InputError
 
 
-def started(n_features=8, *, linear_code=True, seed=0):
-    rng = np.random.default_rng(seed)
-    return new_network(n_features, linear_code=linear_code, rng=rng)
+def started(n_features=8, *, n_layers=2, linear_code=True, start="torch", seed=0):
+    return new_network(
+        n_features,
+        n_layers=n_layers,
+        linear_code=linear_code,
+        start=start,
+        rng=np.random.default_rng(seed),
+    )
 
 
 def test_the_published_network_has_half_as_many_hidden_units_as_features():
@@ -34,17 +39,40 @@ def test_the_published_network_has_half_as_many_hidden_units_as_features():
     }
 
 
-@given(st.integers(1, 40), st.booleans())
+def test_of_one_layer_each_encoder_and_predictor_are_a_perceptron_together():
+    network = started(8, n_layers=1, linear_code=False)
+    weights = network_weights(network)
+    assert {name: each.shape for name, each in weights.items() if "weight" in name} == {
+        "encoder.0.weight": (4, 8),
+        "predictor.0.weight": (1, 4),
+        "projection.0.weight": (8, 4),
+    }
+    again = restore_network(weights, linear_code=False)
+    X = torch.from_numpy(np.random.default_rng(0).normal(size=(50, 8))).float()
+    assert torch.equal(again(X).logit, network(X).logit)
+    assert network(X).latent.min() == 0
+
+
+@given(st.integers(1, 40), st.sampled_from([1, 2]), st.booleans())
 @examples(20)
 def test_of_rows_a_network_makes_codes_logits_and_reconstructions(
-    n_features, linear_code
+    n_features, n_layers, linear_code
 ):
-    network = started(n_features, linear_code=linear_code)
+    network = started(n_features, n_layers=n_layers, linear_code=linear_code)
     output = network(torch.zeros(3, n_features))
     n_hidden = max(MIN_WIDTH if linear_code else 1, n_features // 2)
     assert output.latent.shape == (3, n_hidden)
     assert output.logit.shape == (3,)
     assert output.reconstruction.shape == (3, n_features)
+
+
+def test_weights_by_glorots_rule_lie_within_its_bound_and_biases_are_zero():
+    for name, each in network_weights(started(40, start="glorot")).items():
+        if name.endswith("bias"):
+            assert not each.any()
+        else:
+            bound = (6 / sum(each.shape)) ** 0.5
+            assert 0.8 * bound < np.abs(each).max() <= bound
 
 
 def test_only_a_linear_code_has_values_below_zero():

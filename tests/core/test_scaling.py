@@ -12,6 +12,7 @@ from spadework.core.scaling import (
     LIMIT,
     MOST_ROWS,
     AsinhScaler,
+    ClippedScaler,
     MinMaxScaler,
     column_spread,
     fit_principal_scaler,
@@ -20,7 +21,7 @@ from spadework.core.scaling import (
 )
 from spadework.errors import InputError
 
-SCALINGS = ["minmax", "asinh"]
+SCALINGS = ["minmax", "clipped", "asinh"]
 
 tables = hnp.arrays(
     st.sampled_from([np.float32, np.float64]),
@@ -164,7 +165,7 @@ def test_medians_of_fewer_rows_do_not_depend_on_the_seed():
 
 
 def test_an_unknown_scaling_is_refused():
-    with pytest.raises(InputError, match="'minmax' or 'asinh'; got 'standard'"):
+    with pytest.raises(InputError, match=r"one of \(.*\); got 'standard'"):
         fitted(np.ones((2, 2)), "standard")
 
 
@@ -172,6 +173,28 @@ def test_an_unknown_scaling_is_refused():
 def test_a_minmax_scaler_without_positive_spans_is_refused(span):
     with pytest.raises(InputError, match="one positive span per column"):
         MinMaxScaler(np.zeros(2), np.array(span))
+
+
+def test_clipped_columns_are_cut_before_they_are_scaled_by_their_range():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    X[0], X[1] = 1e5, -1e5
+    first, median, third = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
+    cut = np.clip(X, median - 3 * (third - first), median + 3 * (third - first))
+    naive = (cut - cut.min(axis=0)) / np.ptp(cut, axis=0)
+    scaler = fitted(X, "clipped")
+    np.testing.assert_allclose(scaler.transform(X), naive, atol=1e-6)
+    np.testing.assert_allclose(scaler.transform(10 * X[:2]), naive[:2], atol=1e-6)
+
+
+def test_columns_of_mostly_one_value_are_not_cut():
+    X = np.where(np.arange(50) < 5, 7.0, 0.0)[:, None]
+    assert fitted(X, "clipped").transform(X).ravel().tolist() == [1.0] * 5 + [0.0] * 45
+
+
+@pytest.mark.parametrize("most", [[1.0, -1.0], [1.0, np.nan], [1.0]])
+def test_a_clipped_scaler_without_limits_in_order_is_refused(most):
+    with pytest.raises(InputError, match="two limits in order per column"):
+        ClippedScaler(np.zeros(2), np.ones(2), np.zeros(2), np.array(most))
 
 
 @pytest.mark.parametrize("unit", [[1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0]])

@@ -55,7 +55,9 @@ def trained(X, labels, *, seed=0, stand_in=False, **changes):
         "warmup_epochs": 0,
     }
     rng = np.random.default_rng(seed)
-    network = new_network(X.shape[1], linear_code=True, rng=rng)
+    network = new_network(
+        X.shape[1], n_layers=2, linear_code=True, start="torch", rng=rng
+    )
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     told = []
     with one_thread():
@@ -213,7 +215,9 @@ def test_an_epoch_deals_unlabeled_rows_once_and_labeled_ones_in_rotation(
 
 def test_codes_and_logits_of_parts_are_those_of_all_rows_together():
     X = torch.from_numpy(easy_rows()[0])
-    network = new_network(6, linear_code=True, rng=np.random.default_rng(0))
+    network = new_network(
+        6, n_layers=2, linear_code=True, start="torch", rng=np.random.default_rng(0)
+    )
     with torch.no_grad():
         output = network(X)
     with pytest.MonkeyPatch.context() as patch:

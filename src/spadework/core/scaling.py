@@ -1,14 +1,14 @@
 """Bring columns of any scale to order one, fitted once and kept as plain arrays."""
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from spadework.arrays import Floats, Numbers, Rows, Singles
 from spadework.errors import InputError
 
-Scaling = Literal["minmax", "asinh"]
+Scaling = Literal["minmax", "clipped", "asinh"]
 
 MOST_ROWS = 0.9
 """Share of the rows whose distance from the median is kept nearly as it is."""
@@ -23,6 +23,9 @@ LIMIT = 3.0
 FARTHEST = 1e6
 """Times the range of a column at which min-max scaling ends: likelihoods of what lies
 beyond would leave the range of numbers."""
+
+REACH = 3.0
+"""Interquartile ranges from the median at which columns are cut that are clipped."""
 
 LEAST_SPREAD = 0.1
 """Of the median deviation: what columns are divided by at least."""
@@ -49,14 +52,40 @@ class MinMaxScaler:
         """Columns it scales."""
         return len(self.low)
 
+    @property
+    def limits(self) -> tuple[Floats | float, Floats | float]:
+        """Where scaled values end."""
+        return -FARTHEST, FARTHEST
+
     def transform(self, X: Numbers) -> Rows:
         """Scale rows, shape (n_samples, n_features)."""
         scaled = np.empty(X.shape, dtype=np.float32)
         for start in range(0, len(X), _CHUNK_ROWS):
             rows = slice(start, start + _CHUNK_ROWS)
-            far = (X[rows] - self.low) / self.span
-            scaled[rows] = np.clip(far, -FARTHEST, FARTHEST)
+            scaled[rows] = np.clip((X[rows] - self.low) / self.span, *self.limits)
         return scaled
+
+
+@dataclass(frozen=True)
+class ClippedScaler(MinMaxScaler):
+    """Min-max scaling of columns that are cut first, from ``least`` to ``most`` after it.
+
+    Otherwise one far value squeezes all others of its column together.
+    """
+
+    least: Floats
+    most: Floats
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fits = self.low.shape == self.least.shape == self.most.shape
+        if not fits or not (self.least <= self.most).all():
+            raise InputError("a clipped scaler needs two limits in order per column")
+
+    @property
+    def limits(self) -> tuple[Floats | float, Floats | float]:
+        """Where scaled values end."""
+        return self.least, self.most
 
 
 @dataclass(frozen=True)
@@ -163,18 +192,32 @@ def fit_scaler(
 ) -> MinMaxScaler | AsinhScaler:
     """Fit the named scaling on the rows of X, shape (n_samples, n_features).
 
-    Medians come from at most 100,000 rows, drawn with ``rng``.
+    Quantiles come from at most 100,000 rows, drawn with ``rng``.
     """
     if scaling == "minmax":
         low = X.min(axis=0).astype(np.float64)
         span = X.max(axis=0) - low
         return MinMaxScaler(low, np.where(span > 0, span, 1.0))
+    if scaling == "clipped":
+        first, median, third = np.quantile(_sample(X, rng), (0.25, 0.5, 0.75), axis=0)
+        reach = np.where(third > first, REACH * (third - first), np.inf)
+        least, most = median - reach, median + reach
+        low = np.maximum(X.min(axis=0), least)
+        span = np.minimum(X.max(axis=0), most) - low
+        span = np.where(span > 0, span, 1.0)
+        ends = ((limit - low) / span for limit in (least, most))
+        return ClippedScaler(low, span, *(np.clip(e, -FARTHEST, FARTHEST) for e in ends))
     if scaling == "asinh":
-        if len(X) > _SAMPLE_ROWS:
-            X = X[rng.choice(len(X), _SAMPLE_ROWS, replace=False)]
-        X = X.astype(np.float64)
+        X = _sample(X, rng)
         centre = np.median(X, axis=0)
         unit = np.quantile(np.abs(X - centre), MOST_ROWS, axis=0)
         unit = np.where(unit > 0, unit, X.std(axis=0))
         return AsinhScaler(centre, np.where(unit > 0, unit, 1.0))
-    raise InputError(f"scaling must be 'minmax' or 'asinh'; got {scaling!r}")
+    raise InputError(f"scaling must be one of {get_args(Scaling)}; got {scaling!r}")
+
+
+def _sample(X: Numbers, rng: np.random.Generator) -> Floats:
+    """At most so many rows as quantiles need, in float64."""
+    if len(X) > _SAMPLE_ROWS:
+        X = X[rng.choice(len(X), _SAMPLE_ROWS, replace=False)]
+    return X.astype(np.float64)

@@ -12,7 +12,7 @@ from spadework.arrays import Floats, Numbers
 from spadework.core.gaussian import GaussianEnsemble
 from spadework.core.neighbours import SAME, NearestNeighbours, linear_form
 from spadework.core.pseudo_labels import Members, whole_unit
-from spadework.core.scaling import FARTHEST, LIMIT, SPREAD, MinMaxScaler
+from spadework.core.scaling import LIMIT, SPREAD, MinMaxScaler
 from spadework.core.trees import FlatForest
 from spadework.detector import SPADE
 from spadework.errors import ExportError
@@ -130,6 +130,7 @@ def _add_network_model(graph: Graph, model: NetworkModel, cells: str) -> str:
             [
                 (weights[f"{part}.{i}.weight"].T, weights[f"{part}.{i}.bias"])
                 for i in (0, 2)
+                if f"{part}.{i}.weight" in weights
             ]
             for part in ("encoder", "predictor")
         )
@@ -239,7 +240,8 @@ def _add_scaling(graph: Graph, scaler: Scaler, cells: str) -> str:
     """Scale rows, and round them to float32 as the scalers do."""
     if isinstance(scaler, MinMaxScaler):
         scaled = graph.add("Div", graph.add("Sub", cells, scaler.low), scaler.span)
-        scaled = graph.add("Max", graph.add("Min", scaled, FARTHEST), -FARTHEST)
+        least, most = scaler.limits
+        scaled = graph.add("Max", graph.add("Min", scaled, most), least)
     else:
         units = graph.add("Div", graph.add("Sub", cells, scaler.centre), scaler.unit)
         scaled = graph.add("Mul", _add_asinh(graph, units), SPREAD)

@@ -10,7 +10,7 @@ not with this module.
 """
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -54,6 +54,8 @@ else:
     networks = LazyModule("spadework.core.networks")
     training = LazyModule("spadework.core.training")
 
+_STARTS = ("torch", "glorot")
+
 MIN_BATCH, MAX_STEPS = 256, 256
 """Rows in a step at least, and steps in an epoch at most, by default."""
 
@@ -79,6 +81,12 @@ class NetworkLearner(BaseEstimator):
         Weight of the loss on pseudo-labels.
     beta : float
         Weight of the self-supervised (reconstruction) loss.
+    n_layers : 1 or 2
+        Layers of encoder, predictor and head each. With one, encoder and predictor
+        together are a two-layer perceptron, and so are encoder and head.
+    start : "torch" or "glorot"
+        Weights to begin with: small ones for layers that read much, and biases, as torch
+        draws them; or larger ones by Glorot's rule, and no biases, as Keras does.
     linear_code : bool
         End the encoder in a linear layer instead of a ReLU, which can kill
         dimensions of the code that the one-class models look at.
@@ -104,6 +112,8 @@ class NetworkLearner(BaseEstimator):
     n_networks: int | None = None
     alpha: float = 1.0
     beta: float = 1.0
+    n_layers: Literal[1, 2] = 2
+    start: Literal["torch", "glorot"] = "torch"
     linear_code: bool = True
     warmup_epochs: int = 5
     batch_size: int | None = None
@@ -192,7 +202,11 @@ class NetworkLearner(BaseEstimator):
         weights, results = [], []
         for _ in range(self._n_networks(len(X))):
             network = networks.new_network(
-                X.shape[1], linear_code=self.linear_code, rng=rng
+                X.shape[1],
+                n_layers=self.n_layers,
+                linear_code=self.linear_code,
+                start=self.start,
+                rng=rng,
             ).to(scaled.device)
             results.append(
                 training.train_network(
@@ -231,6 +245,10 @@ class NetworkLearner(BaseEstimator):
         for name in ("alpha", "beta", "warmup_epochs"):
             check_weight(name, getattr(self, name))
         check_positive("learning_rate", self.learning_rate)
+        if self.n_layers not in (1, 2):
+            raise InputError(f"n_layers must be 1 or 2; got {self.n_layers!r}")
+        if self.start not in _STARTS:
+            raise InputError(f"start must be one of {_STARTS}; got {self.start!r}")
         options = training.TrainingOptions
         own: dict[str, Any] = {
             each.name: getattr(self, each.name) for each in fields(options)
