@@ -1,0 +1,1 @@
+"""Boosted symmetric trees that score rows, how they are trained, and why they say so."""
