@@ -61,6 +61,12 @@ def test_a_row_has_the_same_cells_alone_and_among_others():
     assert torch.equal(cells(context, rows[7:8]), together[7:8])
 
 
+def test_ranks_tell_numbers_apart_that_are_too_large_to_be_squared():
+    context, rows = table(50, 3), table(20, 3, seed=1)
+    huge = cells(context * 1e30, rows * 1e30)
+    assert torch.equal(huge[..., 1:], cells(context, rows)[..., 1:])
+
+
 @pytest.mark.parametrize("value", [3.4e38, -3.4e38, 0.0, 1e-40])
 def test_cells_are_finite_for_every_number_and_every_context(value):
     for context in (torch.full((5, 1), 3.4e38), torch.zeros(5, 1), table(5, 1) * 1e30):

@@ -6,21 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import torch
 from scipy.special import expit
 
 from spadework.arrays import Floats, Labels, Rows
 from spadework.base import AnomalyDetector, RandomState
 from spadework.errors import InputError
-from spadework.in_context.contexts import draw_contexts
-from spadework.in_context.encoding import canonical_order
-from spadework.in_context.members import ContextRows, InContextEnsemble
-from spadework.in_context.weights import Weights, published
+from spadework.in_context.members import InContextEnsemble
+from spadework.in_context.weights import Weights
 from spadework.labels import UNLABELED
 from spadework.parameters import check_positive_integer
 
 _DEVICES = ("auto", "cpu")
-_ORDER_ROWS = 4000
 _THRESHOLD_ROWS = 10_000
 
 
@@ -81,16 +77,10 @@ class InContextDetector(AnomalyDetector):
 
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
         """Store contexts; return scores of some unlabeled rows, and NaN for the rest."""
-        some = rng.permutation(len(X))[:_ORDER_ROWS]
-        order = canonical_order(torch.from_numpy(X[some])).numpy()
-        contexts = draw_contexts(labels, order, self.n_members, rng)
-        seeds = rng.integers(2**31, size=self.n_members)
-        rows = [
-            ContextRows.of(X, labels, context, int(seed))
-            for context, seed in zip(contexts, seeds, strict=True)
-        ]
-        weights = published() if self.weights is None else Weights.read(self.weights)
-        self.model_ = InContextEnsemble(weights, rows, self.device)
+        weights = None if self.weights is None else Weights.read(self.weights)
+        self.model_ = InContextEnsemble.draw(
+            X, labels, self.n_members, rng, weights=weights, device=self.device
+        )
         self.share_ = self.model_.share
         scores = np.full(len(X), np.nan)
         unlabeled = rng.permutation(np.flatnonzero(labels == UNLABELED))

@@ -17,7 +17,7 @@ N_FREQUENCIES = 6
 
 N_CELL_FEATURES = 3 + 2 * N_FREQUENCIES
 
-_LARGEST = 1e18  # of a number whose square float32 can hold
+_BOUNDS = -1e18, 1e18  # of numbers whose squares float32 can hold
 _LARGEST_SCORE = 4.0  # of a rank, in standard deviations: about one row in 30,000
 
 
@@ -38,14 +38,13 @@ class ColumnScale(NamedTuple):
     def of(cls, context: Tensor) -> Self:
         """Read the columns of context rows, (n_tables, n_context, n_columns)."""
         n_context = context.shape[1]
-        context = context.clamp(-_LARGEST, _LARGEST)
         ordered = context.mT.contiguous().sort(dim=2).values
         low, median, high = (
-            ordered[:, :, int(share * (n_context - 1))][:, None, :]
+            ordered[:, :, int(share * (n_context - 1))][:, None, :].clamp(*_BOUNDS)
             for share in (0.25, 0.5, 0.75)
         )
         quartiles = (high - low) / 1.349  # a standard deviation, where columns are normal
-        deviation = context.std(dim=1, keepdim=True, correction=0)
+        deviation = context.clamp(*_BOUNDS).std(dim=1, keepdim=True, correction=0)
         # Half of a column or more may be one value: its quartiles then say nothing.
         spread = torch.where(quartiles > 1e-6 * deviation, quartiles, deviation)
         return cls(median, torch.where(spread > 0, spread, 1.0), ordered)
@@ -53,13 +52,12 @@ class ColumnScale(NamedTuple):
     def cells(self, rows: Tensor) -> Tensor:
         """Encode rows (n_tables, n_rows, n_columns) as (..., N_CELL_FEATURES)."""
         n_context = self.sorted_columns.shape[2]
-        rows = rows.clamp(-_LARGEST, _LARGEST)
         columns = rows.mT.contiguous()
         below = torch.searchsorted(self.sorted_columns, columns).mT
         upto = torch.searchsorted(self.sorted_columns, columns, right=True).mT
         rank = (below + upto + 1) / (2 * n_context + 2)
         ties = (upto - below) / n_context
-        scaled = torch.asinh((rows - self.median) / self.spread)
+        scaled = torch.asinh((rows.clamp(*_BOUNDS) - self.median) / self.spread)
         normal = math.sqrt(2) * torch.erfinv(2 * rank - 1)
         normal = normal.clamp(-_LARGEST_SCORE, _LARGEST_SCORE)
         octaves = torch.arange(N_FREQUENCIES, device=rows.device)
@@ -75,7 +73,8 @@ def canonical_order(context: Tensor) -> Tensor:
     depend on the order of the table's columns.
     """
     scale = ColumnScale.of(context[None])
-    clamped = context.clamp(-_LARGEST, _LARGEST)
-    scaled = torch.asinh((clamped - scale.median[0]) / scale.spread[0]).double()
+    scaled = torch.asinh(
+        (context.clamp(*_BOUNDS) - scale.median[0]) / scale.spread[0]
+    ).double()
     by_square = scaled.square().mean(dim=0).argsort(stable=True)
     return by_square[scaled.mean(dim=0)[by_square].argsort(stable=True)]

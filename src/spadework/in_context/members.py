@@ -10,13 +10,14 @@ from torch import Tensor
 from spadework.arrays import Floats, Labels, Positions, Rows
 from spadework.core.copies import CopiedByFields
 from spadework.in_context.calibration import median_share
-from spadework.in_context.contexts import Context
-from spadework.in_context.encoding import ColumnScale
+from spadework.in_context.contexts import MAX_UNLABELED, Context, draw_contexts
+from spadework.in_context.encoding import ColumnScale, canonical_order
 from spadework.in_context.modules import InContextModel, Reading
-from spadework.in_context.weights import Weights
+from spadework.in_context.weights import Weights, published
 from spadework.labels import UNLABELED
 
 _UNLABELED_STATE = 2
+_ORDER_ROWS = 4000
 _CELLS_AT_ONCE = {"cpu": 60_000, "cuda": 2_000_000}
 """Cells that are scored together: what caches hold, or what keeps a GPU busy."""
 
@@ -96,6 +97,32 @@ class InContextEnsemble(CopiedByFields):
     weights: Weights
     contexts: list[ContextRows]
     device: str
+
+    @classmethod
+    def draw(
+        cls,
+        X: Rows,
+        labels: Labels,
+        n_members: int,
+        rng: np.random.Generator,
+        *,
+        weights: Weights | None = None,
+        device: str = "auto",
+        max_unlabeled: int = MAX_UNLABELED,
+        folds: Positions | None = None,
+    ) -> "InContextEnsemble":
+        """Draw a context for each member, as `draw_contexts` does."""
+        some = rng.permutation(len(X))[:_ORDER_ROWS]
+        order = canonical_order(torch.from_numpy(X[some])).numpy()
+        contexts = draw_contexts(
+            labels, order, n_members, rng, max_unlabeled=max_unlabeled, folds=folds
+        )
+        seeds = rng.integers(2**31, size=n_members)
+        rows = [
+            ContextRows.of(X, labels, context, int(seed))
+            for context, seed in zip(contexts, seeds, strict=True)
+        ]
+        return cls(weights or published(), rows, device)
 
     @cached_property
     def members(self) -> list[Member]:
