@@ -8,12 +8,15 @@ LOWEST := .venv-lowest
 TOOLS := 'pytest>=8' 'hypothesis>=6.100' 'pandas>=2.2.2' 'polars>=1.0'
 PART := tests/test_extras.py tests/test_base.py tests/core/test_gaussian.py \
   tests/core/test_neighbours.py tests/learners/test_forest.py \
+  tests/learners/test_trees.py \
   tests/in_context/test_modules.py tests/tables/test_table_files.py
 UV = UV_FIND_LINKS="$$(python3 -m pip config get global.find-links 2>/dev/null)" $(PY) -m uv
 WITHOUT_EXTRAS = --quiet -c constraints.txt --python $(BARE)/bin/python
 LOW = --quiet --resolution lowest-direct --override $(LOWEST)/torch.txt \
   --python $(LOWEST)/bin/python
-A_PART = OMP_NUM_THREADS=1 $(1)/bin/python -m pytest -q -p no:cacheprovider $(PART)
+# Threads that wait leave the core to others, as in tests that want two.
+ONE_THREAD := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
+A_PART = $(ONE_THREAD) $(1)/bin/python -m pytest -q -p no:cacheprovider $(PART)
 
 .PHONY: setup demo test test-bare test-lowest explore golden mutants docs bench clean
 
@@ -36,7 +39,7 @@ test: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q  # a worker a core, a thread a worker
+	$(ONE_THREAD) $(PY) -m pytest -n auto --dist worksteal -q  # a worker a core
 	$(MAKE) -j2 test-bare test-lowest
 	folder=$$(mktemp -d) && $(VENV)/bin/spadework bench --quick --seeds 1 --out $$folder && rm -r $$folder
 
@@ -55,7 +58,7 @@ test-lowest: setup
 
 # Property tests with fresh draws, ten times as many; a find becomes an @example.
 explore: setup
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist worksteal -q -m hypothesis \
+	$(ONE_THREAD) $(PY) -m pytest -n auto --dist worksteal -q -m hypothesis \
 	  --hypothesis-profile=explore
 
 # Where scores were to change: write the golden ones anew, and print what moved.

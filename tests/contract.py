@@ -58,7 +58,7 @@ def small_table(make_detector, seed=0):
 
 @contextmanager
 def two_threads():
-    """Let torch use two threads: sums of networks come out differently on one."""
+    """Let torch use two threads: sums come out a bit differently on one."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -105,6 +105,7 @@ def observed(make_detector):
 
 
 @cache
+@two_threads()
 def fitted_on_frames(make_detector):
     """Fit on the same table with named columns and labels, in pandas and in polars."""
     X, y = small_table(make_detector)

@@ -21,9 +21,13 @@ def network(**parameters):
     return default(learner="network", **parameters)
 
 
+def forest(**parameters):
+    return default(learner="forest", **parameters)
+
+
 # On some seeds the ReLU code of the published form dies and scores are constant.
 def paper(**parameters):
-    return SPADE.paper(**{"random_state": 4, **parameters})
+    return SPADE.paper(**{"random_state": 0, **parameters})
 
 
 def in_context(**parameters):
@@ -39,15 +43,15 @@ def paper_of_pictures(**parameters):
 
 
 def isolation_forest(**parameters):
-    return default(one_class="isolation_forest", **parameters)
+    return forest(one_class="isolation_forest", **parameters)
 
 
 def neighbours(**parameters):
-    return default(one_class="neighbours", **parameters)
+    return forest(one_class="neighbours", **parameters)
 
 
 def svm(**parameters):
-    return default(one_class="svm", **parameters)
+    return forest(one_class="svm", **parameters)
 
 
 def draw_pictures(n, seed, *, missed=0.5, rate=0.15, labeled=0.2):
@@ -69,7 +73,7 @@ FINDS = {
     "PU": contract.check_finds_easy_anomalies_from_labeled_anomalies,
     "NU": contract.check_finds_easy_anomalies_from_labeled_normals,
 }
-SHIPPED = (default, paper, in_context, pictures, paper_of_pictures)
+SHIPPED = (default, network, forest, paper, in_context, pictures, paper_of_pictures)
 LEFT_OUT = {
     # Nothing in the published form makes anomalies appear among the pseudo-labels.
     (paper, FINDS["NU"]),
@@ -78,11 +82,11 @@ LEFT_OUT = {
     # A few short steps, as are measured here, find nothing in pictures.
     *((paper_of_pictures, find) for find in FINDS.values()),
 }
-OPTIONS = (network, isolation_forest, neighbours, svm)
-"""Learners and one-class classifiers by name: what depends on them."""
+OPTIONS = (isolation_forest, neighbours, svm)
+"""One-class classifiers by name: what depends on them."""
 
 OF_OPTIONS = (
-    *FINDS.values(),
+    FINDS["NU"],
     contract.check_neither_layout_nor_series_nor_what_was_drawn_before_change_the_fit,
     contract.check_a_row_scores_the_same_alone_and_among_others,
     contract.check_a_pickled_detector_predicts_the_same,
