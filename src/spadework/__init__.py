@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spadework.labels import normalize_labels
     from spadework.learners.forest import ForestLearner
     from spadework.learners.network import NetworkLearner
+    from spadework.learners.trees import TreeLearner
     from spadework.persistence import load, save
     from spadework.table_fitting import fit_table
     from spadework.table_model import TableModel
@@ -28,6 +29,7 @@ _HOMES = {
     "InContextDetector": "spadework.in_context.detector",
     "NetworkLearner": "spadework.learners.network",
     "TableModel": "spadework.table_model",
+    "TreeLearner": "spadework.learners.trees",
     "fit_table": "spadework.table_fitting",
     "load": "spadework.persistence",
     "normalize_labels": "spadework.labels",
@@ -41,6 +43,7 @@ __all__ = [
     "InContextDetector",
     "NetworkLearner",
     "TableModel",
+    "TreeLearner",
     "__version__",
     "fit_table",
     "load",

@@ -1,4 +1,4 @@
-"""The SPADE detector: pseudo-labels by consensus, a learner, a threshold."""
+"""The SPADE detector: an ensemble, a predictor that learns from it, and a threshold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from spadework import validation
@@ -13,13 +14,14 @@ from spadework.arrays import Floats, Labels, Rows
 from spadework.base import AnomalyDetector, RandomState
 from spadework.core import pseudo_labels as pseudo
 from spadework.core.scaling import Scaling, fit_scaler
-from spadework.core.trust import Trust
 from spadework.errors import InputError
-from spadework.labels import count_labels
+from spadework.labels import UNLABELED, count_labels
 from spadework.learners.contract import Learner, Model
 from spadework.learners.forest import ForestLearner
+from spadework.learners.label_trust import LabelTrust
 from spadework.learners.network import NetworkLearner
 from spadework.learners.one_class import make_one_class
+from spadework.learners.trees import TreeLearner
 
 PAPER_ABLATIONS: dict[str, dict[str, Any]] = {
     "no_matching": {"thresholds": "otsu"},
@@ -34,25 +36,37 @@ The paper does not say what takes the place of partial matching in (i); here it 
 Otsu's method, which the paper uses where partial matching cannot be.
 """
 
-_LEARNERS: dict[str, type[Learner]] = {"forest": ForestLearner, "network": NetworkLearner}
+_LEARNERS: dict[str, type[Learner]] = {
+    "trees": TreeLearner,
+    "network": NetworkLearner,
+    "forest": ForestLearner,
+}
+
+N_CONTEXTS, N_ONE_CLASS = 3, 5
+"""Members by default: contexts, or one-class classifiers as the paper has them."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SPADE(AnomalyDetector):
     """Semi-supervised anomaly detection when labels do not look like the rest.
 
-    One-class classifiers pseudo-label unlabeled rows where they agree, with thresholds
-    found without validation data; a learner is trained on labels and pseudo-labels.
+    An ensemble pseudo-labels the unlabeled rows, each member knowing the labels and an
+    own part of these rows; a predictor learns from labels and pseudo-labels. By default
+    the members are contexts of a model trained for label mismatch, and the predictor is
+    one set of boosted trees. With ``learner="network"`` or ``"forest"`` they are
+    one-class classifiers, as in the paper, whose options are those from ``one_class`` to
+    ``scaling``.
 
     Parameters
     ----------
-    learner : "forest", "network" or a learner object
-        Pass a `ForestLearner` or a `NetworkLearner` to set its own parameters.
+    learner : "trees", "network", "forest" or a learner object
+        Pass a `TreeLearner`, a `NetworkLearner` or a `ForestLearner` to set its own
+        parameters.
+    n_members : int, optional
+        K, the number of members; by default 3 contexts, or 5 one-class classifiers.
     one_class : "gaussian", "neighbours", "isolation_forest", "svm" or an object
         The one-class classifier. An object needs ``fit(X)`` and ``score(X)``
         (higher is more anomalous) or scikit-learn's ``score_samples(X)``.
-    n_members : int
-        K, the number of one-class classifiers.
     thresholds : "bounded", "matching", "otsu" or a pair of percentiles
         How members get their thresholds: partial matching against the labels, with
         Otsu's method for a class without labels, leaving at most a tenth of the unlabeled
@@ -69,18 +83,17 @@ class SPADE(AnomalyDetector):
         and a handful of outliers then decides.
     stand_in : bool
         Whether, in PU and NU, unlabeled rows without consensus stand in for the class
-        without labels, where pseudo-labels are learnt: in NU the forest does without.
+        without labels.
     scaling : "minmax", "clipped" or "asinh"
         How columns are scaled for one-class classifiers, linear models and networks: by
         their range, by that within three interquartile ranges of the median, or linearly
         around the median and logarithmically far from it.
     threshold : "auto" or float
-        Decision threshold on the anomaly score. "auto" takes the middle of three
-        guesses at how many unlabeled rows are anomalies: how many score like labeled
-        anomalies, how many do not score like labeled normals, and the share of
-        anomalies among labels, or a tenth where that is more than a third; a third at
-        most. Without labeled normals it takes the first; without labeled anomalies it
-        lets one labeled normal in twenty lie above it.
+        Decision threshold on the anomaly score. "auto" calls as many rows as there
+        should be anomalies among the unlabeled ones (``share_``). Learners that do not
+        predict that take the middle of three guesses: how many rows score like labeled
+        anomalies, how many do not score like labeled normals, and the share of anomalies
+        among labels (see `spadework.core.matching.decide_threshold`).
     label_map : mapping, optional
         From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
     random_state : int, numpy Generator or RandomState, or None
@@ -96,13 +109,16 @@ class SPADE(AnomalyDetector):
     pseudo_labels_ : PseudoLabels or None
         Of the unlabeled rows, in order; None when every row was labeled.
     pseudo_labeler_ : FittedPseudoLabeler or None
+        One-class classifiers, which can pseudo-label new rows; None by default.
     model_ : Model
-        The fitted learner.
+        The fitted predictor.
+    share_ : float or None
+        Predicted share of anomalies among unlabeled rows.
     threshold_ : float
         Rows that score above it are predicted anomalies.
-    trust_ : Trust or None
-        How far the pseudo-labels, and other readings of the unlabeled rows, were
-        believed, and why; print it. None for learners that do not judge them.
+    trust_ : LabelTrust or None
+        How far labels were trusted, and why; print it. None for learners that do not
+        judge them.
     history_ : list of dict
         What the learner recorded: losses and pseudo-label counts by epoch.
     classes_ : ndarray, [0, 1]
@@ -123,9 +139,9 @@ class SPADE(AnomalyDetector):
     array([0, 1])
     """
 
-    learner: Literal["forest", "network"] | Learner = "forest"
+    learner: Literal["trees", "network", "forest"] | Learner = "trees"
+    n_members: int | None = None
     one_class: Any = "gaussian"
-    n_members: int = 5
     thresholds: pseudo.ThresholdRule = "bounded"
     voting: pseudo.Voting = "unanimous"
     abstain: bool = True
@@ -142,7 +158,8 @@ class SPADE(AnomalyDetector):
     pseudo_labeler_: pseudo.FittedPseudoLabeler | None = field(init=False)
     model_: Model = field(init=False)
     history_: list[dict[str, float]] = field(init=False)
-    trust_: Trust | None = field(init=False)
+    trust_: LabelTrust | None = field(init=False)
+    share_: float | None = field(init=False)
 
     @classmethod
     def paper(cls, *, literal: bool = False, **changes: Any) -> Self:
@@ -174,10 +191,10 @@ class SPADE(AnomalyDetector):
             warmup_epochs=0,
             batch_size=None if literal else 128,
             max_epochs=200 if literal else 100,
-            judge=False,
         )
         paper = cls(
             learner=learner,
+            n_members=N_ONE_CLASS,
             thresholds="matching",
             abstain=False,
             score_scale="raw",
@@ -190,7 +207,7 @@ class SPADE(AnomalyDetector):
         """Set parameters; to set those of a learner makes an object of one by name.
 
         >>> SPADE().set_params(learner__n_trees=20).learner
-        ForestLearner(n_trees=20)
+        TreeLearner(n_trees=20)
         """
         learner = parameters.get("learner", self.learner)
         of_learner = any(name.startswith("learner__") for name in parameters)
@@ -200,21 +217,35 @@ class SPADE(AnomalyDetector):
 
     def _learn(self, X: Rows, labels: Labels, rng: np.random.Generator) -> Floats:
         """Pseudo-label and learn; the seam between detector and learner."""
-        validation.check_members(count_labels(labels), self.n_members)
-        learnt = validation.named_or_given(self.learner, _LEARNERS).learn(
-            X,
-            labels,
-            fit_scaler(X, self.scaling, rng),
-            self._pseudo_labeler(),
-            rng,
-            verbose=self.verbose,
-        )
+        learner = validation.named_or_given(self.learner, _LEARNERS)
+        labeler = self._pseudo_labeler(learner)
+        validation.check_members(count_labels(labels), labeler.n_members)
+        scaler = fit_scaler(X, self.scaling, rng)
+        learnt = learner.learn(X, labels, scaler, labeler, rng, verbose=self.verbose)
         self.model_ = learnt.model
         self.pseudo_labeler_ = learnt.pseudo_labeler
         self.pseudo_labels_ = learnt.pseudo_labels
         self.history_ = learnt.history
         self.trust_ = learnt.trust
+        self.share_ = learnt.share
         return learnt.train_scores
+
+    def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
+        if self.threshold != "auto" or not self.model_.gives_log_odds:
+            return super()._decide_threshold(scores, labels)
+        if self.share_ is None:
+            return 0.0
+        return float(np.quantile(scores[labels == UNLABELED], 1 - self.share_))
+
+    def to_probability(self, scores: Floats) -> Floats:
+        """Map anomaly scores to probabilities, or to shares of belief, (n_samples,).
+
+        Scores of the default are log-odds. Those of other learners have no scale of their
+        own, and belief is one half at the threshold.
+        """
+        if self.model_.gives_log_odds:
+            return expit(scores)
+        return super().to_probability(scores)
 
     def _score(self, X: Rows) -> Floats:
         return self.model_.score(X)
@@ -224,7 +255,10 @@ class SPADE(AnomalyDetector):
         check_is_fitted(self)
         if self.pseudo_labeler_ is None:
             raise InputError(
-                "there are no one-class classifiers: every row was labeled in fit"
+                "there are no one-class classifiers to ask: every row was labeled in "
+                "fit, or pseudo-labels came from contexts, which a fitted SPADE does not "
+                "keep. Use learner='network', or an InContextDetector for its scores of "
+                "new rows"
             )
         rows = validation.check_rows(self, X, fitting=False)
         return self.pseudo_labeler_.label(self.model_.represent(rows))
@@ -233,9 +267,12 @@ class SPADE(AnomalyDetector):
         super()._check_parameters()
         validation.check_parameters(self)
 
-    def _pseudo_labeler(self) -> pseudo.PseudoLabeler:
+    def _pseudo_labeler(self, learner: Learner) -> pseudo.PseudoLabeler:
         """Collect the parameters of the pseudo-labeler."""
         names = [each.name for each in fields(pseudo.PseudoLabeler)]
         own: dict[str, Any] = {name: getattr(self, name) for name in names}
         own["one_class"] = make_one_class(self.one_class)
+        if self.n_members is None:
+            in_context = isinstance(learner, TreeLearner)
+            own["n_members"] = N_CONTEXTS if in_context else N_ONE_CLASS
         return pseudo.PseudoLabeler(**own)

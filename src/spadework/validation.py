@@ -129,7 +129,8 @@ def check_parameters(estimator: Any) -> None:
         value = getattr(estimator, name)
         if value not in allowed:
             raise InputError(f"{name} must be one of {allowed}; got {value!r}")
-    check_positive_integer("n_members", estimator.n_members)
+    if estimator.n_members is not None:
+        check_positive_integer("n_members", estimator.n_members)
     if not _is_threshold_rule(estimator.thresholds):
         raise InputError(
             f"thresholds must be 'bounded', 'matching', 'otsu' or two percentiles such "
@@ -173,12 +174,12 @@ def refuse_constant(rows: Rows) -> None:
 
 
 def check_members(census: LabelCensus, n_members: int) -> None:
-    """Refuse fewer unlabeled rows than one-class classifiers to split them among."""
+    """Refuse fewer unlabeled rows than members to split them among."""
     if 0 < census.n_unlabeled < n_members:
         raise LabelError(
             f"{census.n_unlabeled} unlabeled rows cannot be split among "
-            f"n_members={n_members} one-class classifiers; give more unlabeled rows, or "
-            f"lower n_members"
+            f"n_members={n_members} members of the ensemble; give more unlabeled rows, "
+            f"or lower n_members"
         )
 
 

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from spadework.predictor import boosting
 from spadework.predictor.boosting import (
     DEPTH,
-    N_BINS,
+    MAX_BINS,
     N_TREES,
     PENALTY,
     _borders_and_bins,
@@ -56,27 +56,27 @@ def naive_gain(leaves, slopes, bends):
 def test_a_border_lies_between_neighbouring_values(n_rows, n_values, seed):
     rng = np.random.default_rng(seed)
     values = np.sort(rng.choice(rng.normal(size=n_values), n_rows).astype(np.float32))
-    distinct, borders = np.unique(values), _find_borders(values)
+    distinct, borders = np.unique(values), _find_borders(values, MAX_BINS)
     assert (np.diff(borders) > 0).all()
     above = np.searchsorted(distinct, borders)
     np.testing.assert_allclose(borders, (distinct[above - 1] + distinct[above]) / 2)
-    if len(distinct) <= N_BINS:
+    if len(distinct) <= MAX_BINS:
         assert len(borders) == len(distinct) - 1
     else:
-        assert 1 <= len(borders) < N_BINS
+        assert 1 <= len(borders) < MAX_BINS
 
 
 def test_many_values_are_split_into_groups_of_one_size():
-    values = np.sort(np.random.default_rng(0).normal(size=3_200)).astype(np.float32)
-    sizes = np.bincount(np.searchsorted(_find_borders(values), values))
-    assert len(sizes) == N_BINS
+    values = np.sort(np.random.default_rng(0).normal(size=12_800)).astype(np.float32)
+    sizes = np.bincount(np.searchsorted(_find_borders(values, MAX_BINS), values))
+    assert len(sizes) == MAX_BINS
     assert np.abs(sizes - 100).max() <= 1
 
 
 def test_a_value_that_most_rows_share_is_told_from_those_around_it():
     rare = np.arange(40)
     for values in (np.append(rare, np.full(9_960, 50)), np.append(np.zeros(9_960), rare)):
-        assert len(_find_borders(values.astype(np.float32))) >= 1
+        assert len(_find_borders(values.astype(np.float32), MAX_BINS)) >= 1
 
 
 @pytest.mark.parametrize("value", [1, 1 + 2**-23, -1, 0, 1e-45, 3e38])
@@ -90,7 +90,7 @@ def test_neighbouring_numbers_are_told_apart(value):
 
 def test_the_largest_numbers_make_finite_borders():
     largest = np.finfo(np.float32).max
-    assert _find_borders(np.array([-largest, largest])).tolist() == [0]
+    assert _find_borders(np.array([-largest, largest]), MAX_BINS).tolist() == [0]
 
 
 def test_bins_count_the_borders_that_a_row_lies_above():
@@ -130,7 +130,7 @@ def test_gains_are_those_of_a_naive_sum_over_leaves(seed):
     leaves = rng.integers(4, size=40).astype(np.uint16)
     slopes, bends = rng.normal(size=40), rng.random(40)
     packed = _pack(slopes, bends)
-    sums = _sum_by_bin(bins, np.arange(3), leaves, packed.values, 4)
+    sums = _sum_by_bin(bins, np.arange(3), leaves, packed.values, (4, MAX_BINS))
     found = _gains(sums, packed.penalty)[:, :4]
     naive = [
         [naive_gain(2 * leaves + (row > border), slopes, bends) for border in range(4)]
@@ -141,11 +141,11 @@ def test_gains_are_those_of_a_naive_sum_over_leaves(seed):
 
 def test_questions_that_split_alike_are_level():
     rng = np.random.default_rng(0)
-    bins = rng.integers(N_BINS, size=(1, 500)).astype(np.uint16)
-    alike = np.concatenate([bins, N_BINS - 1 - bins, bins])
+    bins = rng.integers(MAX_BINS, size=(1, 500)).astype(np.uint16)
+    alike = np.concatenate([bins, MAX_BINS - 1 - bins, bins])
     leaves = rng.integers(8, size=500).astype(np.uint16)
     packed = _pack(rng.normal(size=500), rng.random(500))
-    sums = _sum_by_bin(alike, np.arange(3), leaves, packed.values, 8)
+    sums = _sum_by_bin(alike, np.arange(3), leaves, packed.values, (8, MAX_BINS))
     one, turned, same = _gains(sums, packed.penalty)[:, :-1]
     np.testing.assert_array_equal(one, turned[::-1])
     np.testing.assert_array_equal(one, same)
@@ -307,4 +307,4 @@ def test_borders_of_very_many_rows_are_those_of_some():
     X = rng.normal(size=(21_000, 2)).astype(np.float32)
     asked = _borders_and_bins(X, rng)
     assert asked.bins.shape == (2, 21_000)
-    assert np.abs(np.bincount(asked.bins[0]) / 21_000 - 1 / N_BINS).max() < 0.003
+    assert np.abs(np.bincount(asked.bins[0]) / 21_000 - 1 / MAX_BINS).max() < 0.003

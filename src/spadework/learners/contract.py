@@ -11,7 +11,7 @@ from spadework.core.pseudo_labels import (
     PseudoLabels,
 )
 from spadework.core.scaling import AsinhScaler, MinMaxScaler
-from spadework.core.trust import Trust
+from spadework.learners.label_trust import LabelTrust
 
 Scaler = MinMaxScaler | AsinhScaler
 
@@ -26,6 +26,11 @@ class Scorer(Protocol):
 
 class Model(Scorer, Protocol):
     """A fitted learner: plain arrays that score raw rows."""
+
+    @property
+    def gives_log_odds(self) -> bool:
+        """Whether a score is the log-odds of being an anomaly."""
+        ...
 
     def represent(self, X: Numbers, /) -> Rows:
         """Show rows as the pseudo-labeler sees them, (n_samples, n_dimensions)."""
@@ -81,8 +86,10 @@ class Learnt(NamedTuple):
 
     ``train_scores`` are the scores of the training rows that the decision
     threshold is looked for on, as honest as the learner can make them, and NaN for
-    rows that were not scored. ``pseudo_labeler`` is None when no row was unlabeled,
-    ``trust`` when the learner does not judge its pseudo-labels.
+    rows that were not scored. ``pseudo_labeler`` is None when no row was unlabeled, or
+    when new rows cannot be pseudo-labeled, ``trust`` when the learner does not judge its
+    pseudo-labels, and ``share``, that of anomalies among unlabeled rows, when it does not
+    predict it.
     """
 
     model: Model
@@ -90,7 +97,8 @@ class Learnt(NamedTuple):
     pseudo_labels: PseudoLabels | None
     train_scores: Floats
     history: list[dict[str, float]]
-    trust: Trust | None
+    trust: LabelTrust | None = None
+    share: float | None = None
 
 
 class Learner(Protocol):

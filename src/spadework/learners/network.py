@@ -1,10 +1,5 @@
 """The network learner: Algorithm 1 with encoder, predictor and projection head.
 
-What it has learnt counts as far as held-out labels speak for its pseudo-labels, as one
-of the readings of the unlabeled rows. Small networks learn the others, and stand beside
-it in that one where there are few rows; linear models stand beside all where there are
-few to draw, and distances to the nearest rows beside one-class scores.
-
 Importing torch takes seconds, so it loads when a network is trained or scored and
 not with this module.
 """
@@ -16,28 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from spadework.arrays import Floats, Labels, Numbers, Rows, Singles
-from spadework.core.pseudo_labels import PseudoLabeler, PseudoLabels, learning_targets
-from spadework.core.trust import LEARNT, ONE_CLASS, PSEUDO
+from spadework.core.pseudo_labels import PseudoLabeler
 from spadework.errors import InputError
-from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.lazy import LazyModule
-from spadework.learners.blend import judge_readings
-from spadework.learners.companions import (
-    LEAST,
-    LINEAR,
-    NEIGHBOURS,
-    NEIGHBOURS_SHARE,
-    SMALL,
-    Companion,
-    blend_by_trust,
-    fit_companions,
-    join_all,
-    share_of_few,
-)
-from spadework.learners.contract import GrownReading, Learnt, Scaler, Task
-from spadework.learners.oddness import read_neighbours, read_one_class
-from spadework.learners.perceptrons import learn_reading
-from spadework.learners.readings import MAX_DRAWS, Reading, judged_rows, make_readings
+from spadework.learners.contract import Learnt, Scaler
 from spadework.parameters import (
     check_positive,
     check_positive_integer,
@@ -61,10 +38,6 @@ MIN_BATCH, MAX_STEPS = 256, 256
 
 MAX_NETWORKS, ROW_BUDGET = 5, 1 << 18
 """Networks at most, and rows that all of them read in an epoch, by default."""
-
-FEW_ROWS = 10_000
-"""Rows at which the share of small networks in what pseudo-labels teach has halved: an
-encoder needs many rows to learn from."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -101,12 +74,6 @@ class NetworkLearner(BaseEstimator):
         Stop when the training loss has not improved for this many epochs.
     device : "auto" or a torch device name
         Where to train; "auto" takes a GPU where there is one, and so does scoring.
-    judge : bool
-        Count these networks as far as held-out labels speak for their pseudo-labels,
-        beside small networks that take unlabeled rows for normal, for suspects or
-        for nothing, or learn from pseudo-labels, too, where there are few rows, and
-        beside one-class scores. Otherwise they score alone, as in the paper, and codes
-        and pseudo-labels are theirs.
     """
 
     n_networks: int | None = None
@@ -121,7 +88,6 @@ class NetworkLearner(BaseEstimator):
     max_epochs: int = 30
     patience: int = 5
     device: str = "auto"
-    judge: bool = True
 
     def learn(
         self,
@@ -133,59 +99,16 @@ class NetworkLearner(BaseEstimator):
         *,
         verbose: bool,
     ) -> Learnt:
-        """Scale the rows, run Algorithm 1 on them, and judge what it has learnt."""
+        """Scale the rows, and run Algorithm 1 on them."""
         options = self._options(len(X))
-        n_steps = self._n_networks(len(X)) * options.max_epochs + len(LEARNT)
+        n_steps = self._n_networks(len(X)) * options.max_epochs
         device = networks.find_device(self.device)
-        features = scaler.transform(X)
-        scaled = torch.from_numpy(features).to(device)
+        scaled = torch.from_numpy(scaler.transform(X)).to(device)
         with (
             training.one_thread(),
             progress("training", n_steps, verbose=verbose) as advance,
         ):
-            learnt = self._train(
-                X, scaled, labels, scaler, labeler, options, rng, advance
-            )
-            if not self.judge or not (labels == UNLABELED).any():
-                return learnt
-            # Not on the code, where consensus agrees with the labels it has learnt.
-            fitted, pseudo = labeler.fit(features, labels, rng)
-            readings = self._readings(labels, pseudo, stand_in=labeler.stand_in)
-            task = Task(X, labels, scaler, judged_rows(labels, rng), rng)
-            judged, judged_labels = task.judged, task.judged_labels
-            grown = {}
-            for name, reading in readings.items():
-                grown[name] = learn_reading(scaled, reading, task)
-                advance(f"unlabeled rows read by {name}")
-        linear = fit_companions(task, readings)
-        beside = {name: {LINEAR: companion} for name, companion in linear.items()}
-        if small := grown.pop(PSEUDO, None):
-            companion = Companion(small_share(len(X)), small)
-            beside.setdefault(PSEUDO, {})[SMALL] = companion
-        grown[PSEUDO] = GrownReading(
-            learnt.model, learnt.train_scores[judged], judged_labels != UNLABELED
-        )
-        grown |= read_one_class(fitted.members, labeler.one_class, task)
-        for name, nearest in read_neighbours(task).items():
-            beside[name] = {NEIGHBOURS: Companion(NEIGHBOURS_SHARE, nearest)}
-        joined = join_all(grown, beside, judged_labels, scaler)
-        trust = judge_readings(joined, judged_labels, grown[ONE_CLASS].held_out)
-        scores = np.full(len(X), np.nan)
-        model, scores[judged], trust = blend_by_trust(
-            grown, beside, trust, judged_labels, scaler, lift=True
-        )
-        return Learnt(model, fitted, pseudo, scores, learnt.history, trust)
-
-    def _readings(
-        self, labels: Labels, pseudo: PseudoLabels, *, stand_in: bool
-    ) -> dict[str, Reading]:
-        """Return what small networks learn: pseudo-labels only where rows are few."""
-        targets = learning_targets(labels, pseudo.labels, stand_in=stand_in)
-        alphas = {ANOMALY: self.alpha, NORMAL: self.alpha}
-        readings = make_readings(labels, targets, alphas, max_draws=MAX_DRAWS, min_leaf=1)
-        if not small_share(len(labels)):
-            readings.pop(PSEUDO, None)
-        return readings
+            return self._train(X, scaled, labels, scaler, labeler, options, rng, advance)
 
     def _train(
         self,
@@ -228,7 +151,6 @@ class NetworkLearner(BaseEstimator):
             first.pseudo_labels,
             model.score(X),
             [epoch._asdict() for epoch in first.history],
-            trust=None,
         )
 
     def _n_networks(self, n_rows: int) -> int:
@@ -270,6 +192,14 @@ class NetworkModel:
             raise InputError("a model needs the weights of at least one network")
         self._networks()
 
+    @property
+    def gives_log_odds(self) -> bool:
+        """Whether a score of zero means a chance of one half.
+
+        Logits do not: the loss weighs labels and pseudo-labels, not rows.
+        """
+        return False
+
     def score(self, X: Numbers) -> Floats:
         """Mean logit q(h(x)) of each row, (n_samples,)."""
         with training.one_thread():
@@ -293,17 +223,6 @@ class NetworkModel:
             networks.restore_network(weights, linear_code=self.linear_code).to(device)
             for weights in self.weights
         ]
-
-
-def small_share(n_rows: int) -> float:
-    """Return the share of small networks beside Algorithm 1; 0 where rows are many.
-
-    Examples
-    --------
-    >>> small_share(10_000), small_share(1_000_000)
-    (0.25, 0.0)
-    """
-    return share_of_few(n_rows, FEW_ROWS, LEAST)
 
 
 def _note(epoch: "training.Epoch") -> str:

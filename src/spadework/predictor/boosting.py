@@ -21,14 +21,18 @@ N_TREES = 100
 DEPTH = 6
 """Questions of a tree, so that it can tell what up to six columns say together."""
 
-RATE = 0.2
+RATE = 0.15
 """Share of a tree's answer that is added, so that many trees have a say."""
 
 PENALTY = 1.0
 """Weight that draws the answer of a leaf to zero, where a row weighs 1."""
 
-N_BINS = 32
-"""Groups of rows that the borders of a column tell apart: their sums fit a cache."""
+MIN_BINS, MAX_BINS = 32, 128
+"""Groups of rows that the borders of a column tell apart, fewer where rows are few. With
+32 groups of many rows the highest scores are learnt less well."""
+
+ROWS_A_BIN = 4
+"""Rows in such a group, between these limits."""
 
 TRIED = 3
 """Columns tried for a question, in roots of their number: all would repeat themselves."""
@@ -37,7 +41,7 @@ SUREST = 1e-6
 """Distance of the first chance from 0 and 1 at least, where log-odds are infinite."""
 
 _SAMPLE_ROWS = 20_000
-"""Rows that borders are found on: enough for N_BINS quantiles."""
+"""Rows that borders are found on: enough for so many quantiles."""
 
 _BITS = 25
 """Bits of a sum of slopes or of bends: both, their signs and rounding fit a float64."""
@@ -51,7 +55,7 @@ _Bins = NDArray[np.uint16]
 class _Columns(NamedTuple):
     """What can be asked about: columns that have borders.
 
-    ``borders`` rise and are infinite after the last, (n_columns, N_BINS). ``bins``
+    ``borders`` rise and are infinite after the last, (n_columns, n_bins). ``bins``
     are how many of them each row lies above, (n_columns, n_rows).
     """
 
@@ -123,26 +127,27 @@ def _borders_and_bins(X: Rows, rng: np.random.Generator) -> _Columns:
     some = slice(None)
     if len(X) > _SAMPLE_ROWS:
         some = rng.choice(len(X), _SAMPLE_ROWS, replace=False)
-    found = [_find_borders(np.sort(column)) for column in X[some].T]
+    n_bins = int(np.clip(len(X) // ROWS_A_BIN, MIN_BINS, MAX_BINS))
+    found = [_find_borders(np.sort(column), n_bins) for column in X[some].T]
     columns = np.flatnonzero([len(each) for each in found])
-    borders = np.full((len(columns), N_BINS), np.inf, dtype=np.float32)
+    borders = np.full((len(columns), n_bins), np.inf, dtype=np.float32)
     bins = np.zeros((len(columns), len(X)), dtype=np.uint16)
     for place, column in enumerate(columns):
         borders[place, : len(found[column])] = found[column]
-        values = np.ascontiguousarray(X[:, column])
-        for border in found[column]:
-            bins[place] += values > border
+        # What is not a number answers no, as when rows are scored.
+        values = np.nan_to_num(X[:, column], nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+        bins[place] = np.searchsorted(found[column], values)
     return _Columns(columns, borders, bins)
 
 
-def _find_borders(values: Singles) -> Singles:
+def _find_borders(values: Singles, n_bins: int) -> Singles:
     """Places between neighbouring values, which are sorted, at quantiles if many.
 
     They lie halfway, or at the lower value where no number does.
     """
     rises = np.flatnonzero(values[1:] > values[:-1])
-    if len(rises) >= N_BINS:
-        quantiles = np.arange(1, N_BINS) * (len(values) - 1) // N_BINS
+    if len(rises) >= n_bins:
+        quantiles = np.arange(1, n_bins) * (len(values) - 1) // n_bins
         behind = np.searchsorted(rises, quantiles)
         rises = rises[np.unique(np.minimum(behind, len(rises) - 1))]
     low, high = values[rises], values[rises + 1]
@@ -165,7 +170,8 @@ def _grow(
     leaves = np.zeros(n_rows, dtype=np.uint16)
     for level in range(depth):
         tried = rng.choice(n_columns, n_tried, replace=False)
-        sums = _sum_by_bin(asked.bins, tried, leaves, packed.values, 2**level)
+        shape = 2**level, asked.borders.shape[1]
+        sums = _sum_by_bin(asked.bins, tried, leaves, packed.values, shape)
         gains = _gains(sums, packed.penalty)
         gains[asked.borders[tried] == np.inf] = -1
         best, borders[level] = np.unravel_index(gains.argmax(), gains.shape)
@@ -191,18 +197,19 @@ def _round(values: Floats) -> tuple[Floats, int]:
 
 
 def _sum_by_bin(
-    bins: _Bins, tried: Positions, leaves: _Bins, values: Floats, n_leaves: int
+    bins: _Bins, tried: Positions, leaves: _Bins, values: Floats, shape: tuple[int, int]
 ) -> Floats:
-    """Sum the rows of every bin in every leaf, (n_tried, n_leaves, N_BINS)."""
-    sums = np.empty((len(tried), n_leaves * N_BINS))
-    first = leaves * N_BINS
+    """Sum the rows of every bin in every leaf, (n_tried, n_leaves, n_bins)."""
+    n_leaves, n_bins = shape
+    sums = np.empty((len(tried), n_leaves * n_bins))
+    first = leaves * np.uint16(n_bins)
     for place, column in enumerate(tried):
-        sums[place] = np.bincount(first + bins[column], values, n_leaves * N_BINS)
-    return sums.reshape(-1, n_leaves, N_BINS)
+        sums[place] = np.bincount(first + bins[column], values, n_leaves * n_bins)
+    return sums.reshape(-1, n_leaves, n_bins)
 
 
 def _gains(sums: Floats, penalty: float) -> Floats:
-    """How far each border lowers the loss, splitting all leaves, (n_tried, N_BINS)."""
+    """How far each border lowers the loss, splitting all leaves, (n_tried, n_bins)."""
     low = sums.cumsum(axis=2)
     gains = _parts(low[..., -1:] - low, penalty)
     gains += _parts(low, penalty)

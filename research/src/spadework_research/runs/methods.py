@@ -8,15 +8,17 @@ from importlib.util import find_spec
 from typing import Any
 
 from spadework.base import AnomalyDetector
-from spadework.core.trust import READINGS
 from spadework.detector import PAPER_ABLATIONS, SPADE
 from spadework.errors import InputError
-from spadework.learners.forest import ForestLearner
+from spadework.learners.trees import TreeLearner
 
 ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
 """Weights of the pseudo-label loss in the sweep of figure 5."""
 
 PUBLISHED_ALPHA = 1.0
+
+RELEASED_PERCENTILES = (10.0, 90.0)
+"""Percentiles of one-class scores below and above which the released form labels rows."""
 
 PHOTO_STEPS = 4096
 """Steps that networks train on photos here, at most; CutPaste's authors take 16 times
@@ -45,7 +47,7 @@ class Method:
         In tables.
     make : callable, optional
         Takes a seed and returns an unfitted detector for tables; None where the idea
-        is for photos only.
+        is for photos only, or where only results of an earlier version are left.
     settings : tuple of str
         Label settings in which it can be used.
     paper : str, optional
@@ -91,20 +93,12 @@ def _in_context(seed: int) -> AnomalyDetector:
     return _find("spadework.in_context.detector.InContextDetector")(random_state=seed)
 
 
-def _spade_parts(
-    seed: int,
-    drop: str | None = None,
-    without: str | None = None,
-    **parameters: Any,
-) -> AnomalyDetector:
-    readings = [name for name in READINGS if name != drop]
-    switched_off: dict[str, Any] = {without: False} if without else {}
-    learner = ForestLearner(readings=readings, **switched_off)
-    return _spade(seed, learner=learner, **parameters)
-
-
 def _labels_only(seed: int) -> AnomalyDetector:
-    return _spade(seed, learner=ForestLearner(readings=["labels"]))
+    return _spade(seed, learner=TreeLearner(pseudo_labels=False))
+
+
+def _released(seed: int) -> AnomalyDetector:
+    return _spade(seed, learner="forest", thresholds=RELEASED_PERCENTILES)
 
 
 def _paper(seed: int, ablation: str | None = None, **parameters: Any) -> AnomalyDetector:
@@ -194,8 +188,10 @@ _SPADES = [
         "SPADE",
         make_images=_photos("spadework.images.paper.PaperLearner"),
     ),
+    Method("spade_rules", "SPADE 0.1 (hand-set rules)", None, _ALL, "SPADE"),
     Method("spade_network", "SPADE, network", partial(_spade, learner="network"), _ALL),
-    Method("in_context", "In context", _in_context, _ALL),
+    Method("spade_forest", "SPADE, released form", _released, _ALL),
+    Method("in_context", "In-context model alone", _in_context, _ALL),
 ]
 
 _PAPER_BASELINES = [
@@ -323,33 +319,6 @@ _ABLATIONS = [
 
 _PARTS = [
     Method("spade_labels_only", "labels only", _labels_only, _ALL),
-    *(
-        Method(f"spade_{name}", label, partial(_spade_parts, **parameters), _ALL)
-        for name, label, parameters in (
-            ("no_labels", "without reading labels alone", {"drop": "labels"}),
-            ("no_as_normal", "without reading as normal", {"drop": "as_normal"}),
-            ("no_as_suspect", "without reading as suspect", {"drop": "as_suspect"}),
-            ("no_pseudo", "without pseudo-labels", {"drop": "pseudo"}),
-            ("no_one_class", "without one-class scores", {"drop": "one_class"}),
-            (
-                "no_unlike_normal",
-                "without one-class scores of labeled normals",
-                {"drop": "unlike_normal"},
-            ),
-            ("no_agreed", "without learning what readings agree on", {"drop": "agreed"}),
-            ("no_linear", "without linear models beside trees", {"without": "linear"}),
-            ("no_boosted", "without boosted trees beside trees", {"without": "boosted"}),
-            ("no_whole", "without trees to the last row", {"without": "whole"}),
-            (
-                "no_neighbours",
-                "without distances to the nearest rows",
-                {"without": "neighbours"},
-            ),
-            ("no_lift", "without lifting what scores like labels", {"without": "lift"}),
-            ("no_judging", "all readings count the same", {"without": "judge"}),
-            ("unbounded", "partial matching without bounds", {"thresholds": "matching"}),
-        )
-    ),
 ]
 
 _ALPHAS = [
@@ -393,8 +362,9 @@ SPADES: tuple[str, ...] = tuple(method.name for method in _SPADES)
 ABLATED: tuple[str, ...] = ("spade_paper", *(method.name for method in _ABLATIONS))
 """Rows of the paper's ablation tables."""
 
-PARTS: tuple[str, ...] = ("spade", *(method.name for method in _PARTS))
-"""The default detector, and what is left of it without each of its parts."""
+PARTS: tuple[str, ...] = ("spade", "in_context", "spade_labels_only", "spade_forest")
+"""The default detector; its pseudo-labeler alone, its predictor on labels alone, and
+one-class votes in place of the pseudo-labeler."""
 
 SWEPT: tuple[str, ...] = tuple(
     "spade_paper" if alpha == PUBLISHED_ALPHA else f"spade_paper_alpha_{alpha:g}"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from spadework.core.weighing import auc
+from spadework.core.ranks import share_below
 from spadework.errors import InputError
 from spadework.images.detector import ImageSPADE
 from spadework.images.pretrained import PATCHES, PretrainedLearner
@@ -82,10 +82,10 @@ def pixel_auroc(heat: NDArray[np.floating], masks: Masks) -> float:
         raise InputError(
             f"expected a mask for each heat map: {heat.shape} and {masks.shape}"
         )
-    found = auc(heat[masks].astype(np.float64), heat[~masks].astype(np.float64))
-    if found is None:
+    inside, outside = (heat[each].astype(np.float64) for each in (masks, ~masks))
+    if not inside.size or not outside.size:
         raise InputError("masks must hold pixels of defects, and others")
-    return found
+    return float(share_below(inside, outside).mean())
 
 
 def read_masks(images: LabeledImages, size: int = DEFAULT_SIZE) -> Masks:

@@ -1,0 +1,90 @@
+"""How far labels are to be trusted: what labeled rows that were held out say of them."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from spadework.arrays import Floats
+
+IMAGINED = 10
+"""Labeled normals that look like the rest, imagined beside the real ones: a few of these
+prove little."""
+
+LIKE_THE_REST = (0.35, 0.65)
+"""Shares of unlabeled rows below which labeled normals lie that are worth no comment."""
+
+
+@dataclass(frozen=True)
+class LabelTrust:
+    """What held-out labels say of labels and of pseudo-labels.
+
+    Attributes
+    ----------
+    recall : float or None
+        Share of unlabeled rows above which pseudo-labels rank a labeled anomaly that the
+        context did not hold, on average: an AUC. None where none could be held out.
+    typical : float or None
+        Share of unlabeled rows below which they rank a labeled normal row. It is 0.5
+        where labeled normals look like the rest, near 0 where only suspicious rows were
+        checked, and near 1 where only easy ones were. None without labeled normals.
+    """
+
+    recall: float | None
+    typical: float | None
+
+    @classmethod
+    def of(cls, below_anomalies: Floats, below_normals: Floats, n_normals: int) -> Self:
+        """Judge by the shares of unlabeled rows that score below held-out labeled rows.
+
+        Of so many labeled normals, those that could be held out count.
+        """
+        recall = float(below_anomalies.mean()) if len(below_anomalies) else None
+        above = float((1 - below_normals).sum()) + IMAGINED / 2
+        typical = above / (len(below_normals) + IMAGINED) if n_normals else None
+        return cls(recall, typical)
+
+    @property
+    def of_normals(self) -> float:
+        """Weight of a labeled normal row, where a pseudo-labeled one has 1.
+
+        A row that was checked because it looked suspicious is a borderline case, and
+        no example of what ordinary rows are like.
+        """
+        return 1.0 if self.typical is None else min(1.0, 2 * self.typical)
+
+    @property
+    def of_labels_alone(self) -> float:
+        """Weight of what labels alone say of unlabeled rows, where pseudo-labels have 1.
+
+        Where labels show the easy cases, the others lie between them, and there a model
+        of the labels alone is a good guess.
+        """
+        return 0.0 if self.typical is None else max(0.0, 2 * self.typical - 1)
+
+    def __str__(self) -> str:
+        """Say it in a plain sentence."""
+        if self.recall is None:
+            found = "No labeled anomaly could be held out to judge the pseudo-labels"
+        else:
+            found = (
+                f"Pseudo-labels rank labeled anomalies that they have not seen above "
+                f"{self.recall:.0%} of the unlabeled rows"
+            )
+        return f"{found}{self._normals_in_words()}."
+
+    def _normals_in_words(self) -> str:
+        if self.typical is None:
+            return ""
+        low, high = LIKE_THE_REST
+        if self.typical < low:
+            return (
+                f"; labeled normals look more suspicious than most rows (below "
+                f"{self.typical:.0%} of them), so each counts for "
+                f"{self.of_normals:.2f} of a row"
+            )
+        if self.typical > high:
+            return (
+                f"; labeled normals look easier than most rows (below {self.typical:.0%} "
+                f"of them), so what labels alone say counts, too, at a weight of "
+                f"{self.of_labels_alone:.2f} where pseudo-labels have 1"
+            )
+        return f"; labeled normals look like the rest (below {self.typical:.0%} of it)"
