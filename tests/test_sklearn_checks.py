@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spadework import SPADE, NetworkLearner
+from spadework import SPADE, ForestLearner, NetworkLearner
 
 
 class TwoClassSPADE(SPADE):
@@ -23,10 +23,11 @@ class TwoClassSPADE(SPADE):
 
 
 STATED = {1: 1, 0: 0, -1: -1}
-FOREST = TwoClassSPADE(label_map=STATED)
+TREES = TwoClassSPADE(label_map=STATED)
+FOREST = TwoClassSPADE(learner=ForestLearner(n_trees=20), label_map=STATED)
 NETWORK = TwoClassSPADE(learner=NetworkLearner(max_epochs=2), label_map=STATED)
 
 
-@parametrize_with_checks([FOREST, NETWORK])
+@parametrize_with_checks([TREES, FOREST, NETWORK])
 def test_scikit_learn_check_passes(estimator, check):
     check(estimator)

@@ -97,7 +97,8 @@ def test_bad_rows_and_bad_labels_leave_an_earlier_fit_in_place():
     X, y, truth = mismatch_data(20, seed=0)
     assert_refused(with_cells(NAN), y, InputError, "NaN")
     assert_refused(X, y[:-1], LabelError, "X has 20 rows, y has 19 labels")
-    assert_refused(X, np.append(truth[4:], [-1] * 4), LabelError, "4 unlabeled rows.*=5")
+    too_few = np.append(truth[2:], [-1] * 2)
+    assert_refused(X, too_few, LabelError, "2 unlabeled rows.*n_members=[35]")
     assert_refused(np.ones((20, 2)), y, InputError, "every column of X is constant")
 
 

@@ -1,185 +1,144 @@
-"""Trees learn the readings that are wanted and allowed, and nothing else counts."""
+"""A plain forest learns labels and the consensus of one-class classifiers, once."""
 
 from functools import cache
-from unittest import mock
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from labelers import new_labeler
 from mismatch import in_setting, mismatch_data
 from spadework import ForestLearner
 from spadework.core.scaling import fit_scaler
-from spadework.core.trees import MAX_DEPTH, FlatForest
-from spadework.core.trust import (
-    AGREED,
-    AS_NORMAL,
-    AS_SUSPECT,
-    LABELS,
-    ONE_CLASS,
-    PSEUDO,
-    READINGS,
-    UNLIKE_NORMAL,
-)
-from spadework.core.weighing import AGREED_SHARE
-from spadework.errors import InputError
-from spadework.learners.growing import Grower
-from spadework.learners.oddness import Oddness
-
-FEW = {"n_trees": 5, "linear": False, "boosted": False, "whole": False}
-"""Few trees, and no models beside them."""
+from spadework.errors import InputError, LabelError
+from spadework.learners import forest
 
 
 def rows(n=300, seed=0):
     X, y, truth = mismatch_data(n, seed)
-    return X.astype(np.float32), y.astype(np.int8), truth
+    return X.astype(np.float32), y.astype(np.int8), truth.astype(np.int8)
 
 
-def learn(X, labels, **parameters):
-    """Learn from rows with a seed."""
+def learn(X, labels, labeler=None, **parameters):
+    """Learn from rows with a seed, in few trees."""
     rng = np.random.default_rng(0)
-    scaler, learner = fit_scaler(X, "asinh", rng), ForestLearner(**parameters)
-    return learner.learn(X, labels, scaler, new_labeler(), rng, verbose=False)
+    scaler = fit_scaler(X, "asinh", rng)
+    learner = ForestLearner(**({"n_trees": 9} | parameters))
+    labeler = labeler or new_labeler(thresholds=(60, 90))
+    return learner.learn(X, labels, scaler, labeler, rng, verbose=False)
 
 
 @cache
 def learnt(setting):
     X, y, truth = rows()
-    labels = truth.astype(np.int8) if setting == "PN" else in_setting(y, setting)
-    return learn(X, labels, **FEW)
+    return learn(X, truth if setting == "PN" else in_setting(y, setting))
 
 
-@pytest.mark.parametrize(
-    ("setting", "readings"),
-    [
-        ("PNU", set(READINGS) - {AGREED}),
-        ("PU", {AS_NORMAL, PSEUDO, ONE_CLASS}),
-        ("NU", {AS_SUSPECT, ONE_CLASS, UNLIKE_NORMAL, AGREED}),
-        ("PN", {LABELS}),
-    ],
-)
-def test_the_labels_decide_which_readings_are_weighed(setting, readings):
-    weights = learnt(setting).trust.weights
-    assert set(weights) == readings
-    assert sum(weights.values()) == pytest.approx(1)
+@pytest.fixture
+def grown(monkeypatch):
+    """Return the forests of scikit-learn that are grown, and what on."""
+    kept = []
+
+    class Kept(RandomForestClassifier):
+        def fit(self, X, y, sample_weight):
+            kept.append((self, X, y, sample_weight))
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(forest, "RandomForestClassifier", Kept)
+    return kept
 
 
-def test_what_readings_agree_on_takes_the_place_of_pseudo_labels_in_nu():
-    trust = learnt("NU").trust
-    assert 0.2 < trust.weights[AGREED] <= AGREED_SHARE / (1 + AGREED_SHARE)
-    assert f"at weight {trust.weights[AGREED]:.2f}" in trust.verdict
-
-
-@pytest.mark.parametrize(
-    "without",
-    [{"readings": [name for name in READINGS if name != AGREED]}, {"judge": False}],
-)
-def test_without_what_readings_agree_on_pseudo_labels_are_learnt_in_nu(without):
+def test_it_learns_labels_and_pseudo_labels_and_leaves_out_all_other_rows(grown):
     X, y, _ = rows()
-    weights = learn(X, in_setting(y, "NU"), **FEW, **without).trust.weights
-    assert weights[PSEUDO] > 0
-    assert AGREED not in weights
+    found = learn(X, y, alpha=0.3)
+    known = y.copy()
+    known[y == -1] = found.pseudo_labels.labels
+    ((_, seen, targets, weights),) = grown
+    np.testing.assert_array_equal(seen, X[known != -1])
+    np.testing.assert_array_equal(targets, known[known != -1])
+    expected = np.where(y == -1, 0.3, 1.0)[known != -1]
+    np.testing.assert_array_equal(weights, expected)
 
 
-def test_readings_that_are_not_judged_all_count_the_same():
+def test_scores_are_the_mean_shares_of_anomalies_that_the_trees_found(grown):
     X, y, _ = rows()
-    weights = learn(X, y, **FEW, judge=False).trust.weights
-    assert weights == pytest.approx(dict.fromkeys(weights, 1 / 6))
+    fresh, _, _ = rows(200, seed=1)
+    found = learn(X, y)
+    expected = grown[0][0].predict_proba(fresh)[:, 1]
+    np.testing.assert_allclose(found.model.score(fresh), expected)
+    np.testing.assert_array_equal(found.train_scores, found.model.score(X))
 
 
-def test_without_unlabeled_rows_nothing_is_pseudo_labeled():
-    assert learnt("PN").pseudo_labels is None
-    assert learnt("PN").pseudo_labeler is None
-    assert learnt("PN").history[0]["pseudo_normals"] == 0
-
-
-def test_history_counts_pseudo_labels_and_trees():
+def test_pseudo_labels_are_those_of_the_fitted_one_class_classifiers():
     X, y, _ = rows()
-    grow = {"autospec": True, "side_effect": Grower.grow_whole}
-    with mock.patch.object(Grower, "grow_whole", **grow) as grown:
-        found = learn(X, y, **(FEW | {"whole": True}))
-    n_whole = grown.call_count
-    assert n_whole > 0
-    assert found.history == [
-        {
-            "pseudo_anomalies": (found.pseudo_labels.labels == 1).sum(),
-            "pseudo_normals": (found.pseudo_labels.labels == 0).sum(),
-            "n_trees": (4 + n_whole) * 5,  # of four readings, and to the last row
-        }
-    ]
-
-
-def test_every_row_of_a_small_table_has_a_score_that_is_not_of_what_learnt_from_it():
-    X, _, _ = rows()
     found = learnt("PNU")
-    assert np.isfinite(found.train_scores).all()
-    assert not np.allclose(found.train_scores, found.model.score(X))
+    again = found.pseudo_labeler.label(found.model.represent(X[y == -1]))
+    np.testing.assert_array_equal(again.labels, found.pseudo_labels.labels)
 
 
-def test_without_models_beside_them_trees_and_one_class_classifiers_score():
+def test_pseudo_labels_without_weight_are_not_learnt(grown):
     X, y, _ = rows()
-    found = learn(X, y, **FEW, neighbours=False)
-    scorers = [each.scorer for each in found.model.readings]
-    assert {type(each) for each in scorers} == {FlatForest, Oddness}
-    assert len(scorers) == sum(weight > 0 for weight in found.trust.weights.values())
+    learn(X, y, alpha=0.0)
+    np.testing.assert_array_equal(grown[0][1], X[y != -1])
 
 
-def test_trees_on_labels_alone_learn_nothing_from_unlabeled_rows():
+@pytest.mark.parametrize(("setting", "missing"), [("PU", 0), ("NU", 1)])
+def test_rows_without_consensus_stand_in_for_a_class_without_labels(
+    grown, setting, missing
+):
     X, y, _ = rows()
-    other = X.copy()
-    other[y == -1] = np.random.default_rng(1).normal(50, 9, other[y == -1].shape)
-    one, two = (
-        learn(each, y, **FEW, readings=[LABELS]).model.readings[0].scorer.score(X)
-        for each in (X, other)
-    )
-    np.testing.assert_array_equal(one, two)
+    y = in_setting(y, setting)
+    pseudo = learn(X, y).pseudo_labels.labels
+    learn(X, y, new_labeler(thresholds=(60, 90), stand_in=False))
+    (_, seen, targets, _), (_, fewer, _, _) = grown
+    assert len(seen) == len(X)
+    assert len(fewer) == len(X) - (pseudo == -1).sum()
+    assert (targets == missing).sum() == np.isin(pseudo, (missing, -1)).sum()
 
 
-def test_pseudo_labels_find_the_kind_of_anomaly_that_nobody_labeled():
-    X, y, _ = rows(1_500)
+def test_the_kind_of_anomaly_that_nobody_labeled_is_found_by_pseudo_labels():
+    X, y, _ = rows(1_000)
     fresh, _, truth = rows(600, seed=1)
     missed = fresh[:, 4:7].mean(axis=1) < -2.5
     judged = missed | (truth == 0)
-    blind = {"anomaly_weight": 0, "normal_weight": 0}
     with_it, without = (
-        roc_auc_score(
-            missed[judged],
-            learn(
-                X, y, **(FEW | {"n_trees": 20}), readings=[PSEUDO], **weights
-            ).model.score(fresh)[judged],
-        )
-        for weights in ({}, blind)
+        roc_auc_score(missed[judged], learn(X, y, alpha=alpha).model.score(fresh)[judged])
+        for alpha in (1.0, 0.0)
     )
     assert with_it > 0.9
-    assert with_it > without + 0.03
+    assert with_it > without + 0.2
+
+
+def test_without_unlabeled_rows_nothing_is_pseudo_labeled():
+    found = learnt("PN")
+    assert found.pseudo_labels is found.pseudo_labeler is None
+    assert found.history == [{"pseudo_anomalies": 0, "pseudo_normals": 0, "n_trees": 9}]
+
+
+def test_history_counts_pseudo_labels_and_trees():
+    found = learnt("PNU")
+    counts = [(found.pseudo_labels.labels == kind).sum() for kind in (1, 0)]
+    assert list(found.history[0].values()) == [*counts, 9]
+
+
+def test_it_judges_no_labels_and_predicts_no_share():
+    assert learnt("PNU").trust is learnt("PNU").share is None
+    assert not learnt("PNU").model.gives_log_odds
 
 
 def test_learning_leaves_the_parameters_as_they_were():
     X, y, _ = rows(60)
-    learner = ForestLearner(**FEW)
+    learner = ForestLearner(n_trees=2)
     before, rng = dict(vars(learner)), np.random.default_rng(0)
     scaler = fit_scaler(X, "asinh", rng)
     learner.learn(X, y, scaler, new_labeler(), rng, verbose=False)
     assert vars(learner) == before
 
 
-# Refusals
-
-
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"n_trees": 0},
-        {"anomaly_weight": -1.0},
-        {"anomaly_weight": "much"},
-        {"normal_weight": float("nan")},
-        {"max_depth": 0},
-        {"max_depth": MAX_DEPTH + 1},
-        {"min_samples_leaf": 0},
-        {"readings": 5},
-        {"readings": ["label"]},
-    ],
+    [{"n_trees": 0}, {"alpha": -1.0}, {"alpha": "much"}, {"alpha": float("nan")}],
     ids=str,
 )
 def test_parameters_without_meaning_are_refused(wrong):
@@ -188,7 +147,9 @@ def test_parameters_without_meaning_are_refused(wrong):
         learn(X, y, **wrong)
 
 
-def test_readings_that_the_labels_do_not_allow_are_refused_with_those_they_do():
+@pytest.mark.parametrize(("setting", "name"), [("NU", "anomaly"), ("PU", "normal row")])
+def test_a_class_of_no_rows_is_refused_by_name_and_with_a_way_out(setting, name):
     X, y, _ = rows(60)
-    with pytest.raises(InputError, match="the labels allow as_normal, pseudo; wanted"):
-        learn(X, in_setting(y, "PU"), readings=[AS_SUSPECT])
+    labeler = new_labeler(thresholds=(0, 100), stand_in=False)
+    with pytest.raises(LabelError, match=f"no {name} was labeled or.*stand_in=True"):
+        learn(X, in_setting(y, setting), labeler)

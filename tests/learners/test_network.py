@@ -1,6 +1,4 @@
-"""Networks from different starts, averaged, and judged beside small networks."""
-
-from functools import cache
+"""Networks from different starts, averaged."""
 
 import numpy as np
 import pytest
@@ -8,27 +6,21 @@ from sklearn.metrics import roc_auc_score
 
 from mismatch import in_setting, mismatch_data
 from spadework import SPADE, NetworkLearner
-from spadework.core.neighbours import NearestNeighbours
-from spadework.core.trust import AGREED, READINGS
 from spadework.errors import InputError
-from spadework.learners.blend import BlendedModel
-from spadework.learners.directions import ScaledScorer
 from spadework.learners.network import MAX_NETWORKS, ROW_BUDGET, NetworkModel
-from spadework.learners.oddness import Oddness
-from spadework.learners.perceptrons import Perceptrons
 
 
-def fit(X, y, **parameters):
+def fit(X, y, label_map=None, **parameters):
     short = {"n_networks": 1, "max_epochs": 3, "warmup_epochs": 1}
     learner = NetworkLearner(**{**short, **parameters})
-    return SPADE(learner=learner, random_state=0).fit(X, y)
+    return SPADE(learner=learner, label_map=label_map, random_state=0).fit(X, y)
 
 
 @pytest.fixture(scope="module")
 def fitted():
     X, y, _ = mismatch_data(200, seed=0)
     X = X.astype(np.float32)
-    return fit(X, y, n_networks=3, judge=False), X
+    return fit(X, y, n_networks=3), X
 
 
 def alone(model, member):
@@ -57,9 +49,8 @@ def test_large_tables_get_fewer_networks(n_rows, expected):
     assert NetworkLearner(n_networks=7)._n_networks(n_rows) == 7
 
 
-def test_the_published_form_is_one_network_that_nothing_judges():
+def test_the_published_form_is_one_network():
     assert SPADE.paper().learner.n_networks == 1
-    assert not SPADE.paper().learner.judge
 
 
 def test_a_model_without_networks_is_refused(fitted):
@@ -68,74 +59,36 @@ def test_a_model_without_networks_is_refused(fitted):
         NetworkModel((), linear_code=True, scaler=detector.model_.scaler)
 
 
-# Judged
-
-
-@cache
-def judged(setting):
-    """Return a judged network in a setting, its rows and its labels."""
+@pytest.mark.parametrize("setting", ["PNU", "PU", "NU"])
+def test_pseudo_labels_and_history_are_those_of_the_first_network(setting):
     X, y, _ = mismatch_data(200, seed=0)
     y = in_setting(y, setting)
-    return fit(X, y), X, y
+    detector, first = (fit(X, y, n_networks=n_networks) for n_networks in (2, 1))
+    found = detector.pseudo_labels_
+    np.testing.assert_array_equal(found.votes, first.pseudo_labels_.votes)
+    assert detector.history_ == first.history_
+    again = detector.pseudo_label(X[y == -1])
+    np.testing.assert_array_equal(again.labels, found.labels)
 
 
-@pytest.mark.parametrize(
-    ("setting", "readings"),
-    [
-        ("PNU", set(READINGS) - {AGREED}),
-        ("PU", {"as_normal", "pseudo", "one_class"}),
-        ("NU", {"as_suspect", "pseudo", "one_class", "unlike_normal"}),
-    ],
-)
-def test_networks_are_judged_beside_every_reading_the_labels_allow(setting, readings):
-    weights = judged(setting)[0].trust_.weights
-    assert set(weights) == readings
-    assert sum(weights.values()) == pytest.approx(1)
-
-
-def test_linear_models_count_beside_small_networks_that_draw_few_rows():
-    scorers = [reading.scorer for reading in judged("PNU")[0].model_.readings]
-    assert any(isinstance(scorer, ScaledScorer) for scorer in scorers)
-
-
-def test_small_networks_and_distances_stand_beside_algorithm_1():
-    scorers = [reading.scorer for reading in judged("PU")[0].model_.readings]
-    kinds = [type(scorer) for scorer in scorers]
-    assert kinds.count(Perceptrons) == 2  # as_normal and pseudo
-    assert NetworkModel in kinds
-    members = [each.members for each in scorers if isinstance(each, Oddness)]
-    assert any(isinstance(each, NearestNeighbours) for each in members)
-
-
-def test_without_unlabeled_rows_there_is_nothing_to_judge():
+def test_without_unlabeled_rows_nothing_is_pseudo_labeled():
     X, _, truth = mismatch_data(60, seed=0)
-    learner = NetworkLearner(n_networks=1, max_epochs=3)
-    detector = SPADE(learner=learner, label_map={1: 1, 0: 0}).fit(X, truth)
-    assert detector.trust_ is None
+    detector = fit(X, truth, label_map={1: 1, 0: 0})
+    assert detector.pseudo_labels_ is detector.pseudo_labeler_ is None
     assert isinstance(detector.model_, NetworkModel)
 
 
-def test_networks_whose_pseudo_labels_the_labels_contradict_do_not_count():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 6))
-    truth = rng.random(400) < 0.1
-    X[truth] *= 0.1  # what is labeled lies in the middle, where nothing is odd
-    y = np.where(rng.random(400) < 0.5, truth.astype(int), -1)
-    detector = fit(X, y)
-    assert detector.trust_.agreement < 0.5
-    assert detector.trust_.weights["pseudo"] == 0
-    kept = [reading.scorer for reading in detector.model_.readings]
-    assert not any(isinstance(scorer, NetworkModel) for scorer in kept)
-    assert roc_auc_score(truth, detector.anomaly_score(X)) > 0.8
+def test_it_judges_no_labels_and_predicts_no_share(fitted):
+    detector, _ = fitted
+    assert detector.trust_ is detector.share_ is None
+    assert not detector.model_.gives_log_odds
 
 
-def test_pseudo_labels_of_judged_networks_are_those_of_the_features():
-    detector, X, y = judged("PNU")
-    assert isinstance(detector.model_, BlendedModel)
-    again = detector.pseudo_label(X[y == -1])
-    np.testing.assert_array_equal(again.labels, detector.pseudo_labels_.labels)
-    expected = detector.model_.scaler.transform(X)
-    np.testing.assert_array_equal(detector.model_.represent(X), expected)
+def test_long_training_finds_labeled_anomalies():
+    X, y, _ = mismatch_data(300, seed=0, missed=0.0)
+    fresh, _, truth = mismatch_data(300, seed=1, missed=0.0)
+    detector = fit(X, y, max_epochs=30, batch_size=32, learning_rate=0.01)
+    assert roc_auc_score(truth, detector.anomaly_score(fresh)) > 0.95
 
 
 @pytest.mark.parametrize(
