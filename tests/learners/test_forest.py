@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from labelers import new_labeler
 from mismatch import in_setting, mismatch_data
 from spadework import ForestLearner
+from spadework.core.matching import decide_threshold
 from spadework.core.scaling import fit_scaler
 from spadework.errors import InputError, LabelError
 from spadework.learners import forest
@@ -67,7 +68,38 @@ def test_scores_are_the_mean_shares_of_anomalies_that_the_trees_found(grown):
     found = learn(X, y)
     expected = grown[0][0].predict_proba(fresh)[:, 1]
     np.testing.assert_allclose(found.model.score(fresh), expected)
-    np.testing.assert_array_equal(found.train_scores, found.model.score(X))
+
+
+def test_training_scores_are_of_trees_that_have_not_drawn_a_row(grown):
+    X, y, _ = rows()
+    found = learn(X, y)
+    ((kept, _, _, _),) = grown
+    known = y.copy()
+    known[y == -1] = found.pseudo_labels.labels
+    learnt, expected = known != -1, found.model.score(X)
+    drawn = kept.estimators_samples_
+    for place, row in enumerate(np.flatnonzero(learnt)):
+        held_out = [
+            tree.predict_proba(X[[row]])[0, 1]
+            for tree, its in zip(kept.estimators_, drawn, strict=True)
+            if place not in its
+        ]
+        expected[row] = np.mean(held_out) if held_out else expected[row]
+    np.testing.assert_allclose(found.train_scores, expected)
+
+
+def test_no_more_normal_rows_are_called_in_nu_than_a_few():
+    X, y, _ = rows(600)
+    fresh, _, truth = rows(600, seed=1)
+    found = learn(X, in_setting(y, "NU"), n_trees=50)
+    threshold = decide_threshold(found.train_scores, in_setting(y, "NU"))
+    assert (found.model.score(fresh) > threshold)[truth == 0].mean() < 0.15
+
+
+def test_a_row_that_every_tree_has_drawn_keeps_its_score():
+    X, y, _ = rows(60)
+    found = learn(X, y, n_trees=1)
+    assert np.isfinite(found.train_scores).all()
 
 
 def test_pseudo_labels_are_those_of_the_fitted_one_class_classifiers():

@@ -4,6 +4,7 @@ Pseudo-labels come once, by consensus of one-class classifiers on the columns as
 are, and a plain forest learns from them and from the labels.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,24 +61,25 @@ class ForestLearner(BaseEstimator):
             )
             weights[unlabeled] = self.alpha
         learnt = (known != UNLABELED) & (weights > 0)
-        for kind, name in ((ANOMALY, "anomaly"), (NORMAL, "normal row")):
-            if not (known[learnt] == kind).any():
-                raise LabelError(
-                    f"a forest needs rows of both classes, and no {name} was labeled or "
-                    f"pseudo-labeled. Label some, set stand_in=True, or give wider "
-                    f"thresholds"
-                )
+        _refuse_one_class(known[learnt])
         forest = RandomForestClassifier(
-            self.n_trees, n_jobs=usable_cores(), random_state=int(rng.integers(2**31))
+            self.n_trees,
+            oob_score=True,
+            n_jobs=usable_cores(),
+            random_state=int(rng.integers(2**31)),
         )
-        forest.fit(X[learnt], known[learnt], sample_weight=weights[learnt])
+        with warnings.catch_warnings():  # of rows that no tree has left out
+            warnings.simplefilter("ignore", UserWarning)
+            forest.fit(X[learnt], known[learnt], sample_weight=weights[learnt])
         model = ForestModel(_flatten(forest, X.shape[1]), scaler)
+        scores = model.score(X)
+        scores[learnt] = _held_out(forest, scores[learnt])
         counts: dict[str, float] = {
             "pseudo_anomalies": pseudo.n_anomalies if pseudo else 0,
             "pseudo_normals": pseudo.n_normals if pseudo else 0,
             "n_trees": self.n_trees,
         }
-        return Learnt(model, fitted, pseudo, model.score(X), [counts])
+        return Learnt(model, fitted, pseudo, scores, [counts])
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,23 @@ class ForestModel:
     def represent(self, X: Numbers) -> Rows:
         """Scaled columns, as one-class classifiers see them, (n_samples, n_features)."""
         return self.scaler.transform(X)
+
+
+def _refuse_one_class(known: Labels) -> None:
+    """Refuse to learn from rows of one class."""
+    for kind, name in ((ANOMALY, "anomaly"), (NORMAL, "normal row")):
+        if not (known == kind).any():
+            raise LabelError(
+                f"a forest needs rows of both classes, and no {name} was labeled or "
+                f"pseudo-labeled. Label some, set stand_in=True, or give wider "
+                f"thresholds"
+            )
+
+
+def _held_out(forest: RandomForestClassifier, scores: Floats) -> Floats:
+    """Score rows that were learnt by the trees that have not drawn them, if any."""
+    votes = forest.oob_decision_function_
+    return np.where(votes.any(axis=1), votes[:, ANOMALY], scores)
 
 
 def _flatten(forest: RandomForestClassifier, n_features: int) -> FlatForest:
