@@ -9,6 +9,9 @@ IMAGINED = 10
 """Labeled normals that look like the rest, imagined beside the real ones: a few of these
 prove little."""
 
+FOUND = 0.8
+"""AUC from which anomalies count as found without their labels; at 1 they surely are."""
+
 LIKE_THE_REST = (0.35, 0.65)
 """Shares of unlabeled rows below which labeled normals lie that are worth no comment."""
 
@@ -26,10 +29,14 @@ class LabelTrust:
         Share of unlabeled rows below which they rank a labeled normal row. It is 0.5
         where labeled normals look like the rest, near 0 where only suspicious rows were
         checked, and near 1 where only easy ones were. None without labeled normals.
+    one_class_recall : float or None
+        Share of unlabeled rows above which a context that holds no labeled anomaly ranks
+        one, on average. None without labeled anomalies.
     """
 
     recall: float | None
     typical: float | None
+    one_class_recall: float | None = None
 
     @classmethod
     def of(cls, below_anomalies: Floats, below_normals: Floats, n_normals: int) -> Self:
@@ -60,6 +67,19 @@ class LabelTrust:
         """
         return 0.0 if self.typical is None else max(0.0, 2 * self.typical - 1)
 
+    @property
+    def of_one_class(self) -> float:
+        """Weight of a context without labeled anomalies, where pseudo-labels have 1.
+
+        Where being unlike ordinary rows tells labeled anomalies, it will tell types that
+        nobody has labeled. Labels of rows that were chosen by their looks prove nothing.
+        """
+        if self.one_class_recall is None:
+            return 0.0
+        chosen = 0.0 if self.typical is None else abs(2 * self.typical - 1)
+        found = max(0.0, self.one_class_recall - FOUND) / (1 - FOUND)
+        return (1 - chosen) * found
+
     def __str__(self) -> str:
         """Say it in a plain sentence."""
         if self.recall is None:
@@ -69,7 +89,7 @@ class LabelTrust:
                 f"Pseudo-labels rank labeled anomalies that they have not seen above "
                 f"{self.recall:.0%} of the unlabeled rows"
             )
-        return f"{found}{self._normals_in_words()}."
+        return f"{found}{self._normals_in_words()}{self._one_class_in_words()}."
 
     def _normals_in_words(self) -> str:
         if self.typical is None:
@@ -88,3 +108,12 @@ class LabelTrust:
                 f"{self.of_labels_alone:.2f} where pseudo-labels have 1"
             )
         return f"; labeled normals look like the rest (below {self.typical:.0%} of it)"
+
+    def _one_class_in_words(self) -> str:
+        if not self.of_one_class:
+            return ""
+        return (
+            f"; a context without labeled anomalies finds them, too (above "
+            f"{self.one_class_recall:.0%}), so being unlike other rows counts at "
+            f"a weight of {self.of_one_class:.2f}"
+        )

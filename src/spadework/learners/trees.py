@@ -4,7 +4,9 @@ Disjoint parts of the unlabeled rows each make a context with the labels, but fo
 part of these. The in-context model scores the unlabeled rows in each, and its mean
 log-odds are their pseudo-labels: soft ones to learn from, hard ones, where members agree,
 to look at. The labels that a context left out tell how far labels are to be trusted.
-Boosted trees learn labels and pseudo-labels together. As many rows are called as there
+Where a context without labeled anomalies finds these all the same, its scores count, too:
+it sees types that nobody has labeled. Boosted trees learn labels and pseudo-labels
+together. As many rows are called as there
 should be anomalies among the unlabeled ones.
 """
 
@@ -104,14 +106,11 @@ class TreeLearner(BaseEstimator):
         if not self.pseudo_labels or not (labels == UNLABELED).any():
             return self._learn_labels(X, labels, scaler, rng)
         n_members = labeler.n_members
-        with progress("reading contexts", n_members, verbose=verbose) as advance:
+        with progress("reading contexts", n_members + 1, verbose=verbose) as advance:
             found = score_in_context(X, labels, n_members, rng, advance)
-        trust = judge_labels(labels, found.below)
-        log_odds = found.log_odds.mean(axis=1)
-        if trust.of_labels_alone:
-            alone = self._boost_labels(X, labels, rng).score(X[found.rows])
-            log_odds = blend_by_rank(log_odds, alone, trust.of_labels_alone)
-        chances = expit(log_odds)
+            soft, trust = self._soft_labels(X, labels, found, rng)
+            advance("")
+        chances = expit(soft)
         trees = self._boost_all(X, labels, found.rows, chances, trust, rng)
         share = float(chances.mean().clip(SUREST, 1 - SUREST))
         trees = shift_to_share(trees, X[found.rows], share)
@@ -123,6 +122,23 @@ class TreeLearner(BaseEstimator):
         }
         model = TreeModel(trees, scaler)
         return Learnt(model, None, pseudo, trees.score(X), [counts], trust, share)
+
+    def _soft_labels(
+        self, X: Rows, labels: Labels, found: InContextScores, rng: np.random.Generator
+    ) -> tuple[Floats, LabelTrust]:
+        """Log-odds of the scored rows, (n_scored,), and how far labels are trusted."""
+        trust = judge_labels(labels, found.below)
+        soft = found.log_odds.mean(axis=1)
+        if trust.of_labels_alone:
+            alone = self._boost_labels(X, labels, rng).score(X[found.rows])
+            soft = blend_by_rank(soft, alone, trust.of_labels_alone)
+        if (labels == ANOMALY).any():
+            one_class = read_without_anomalies(X, labels, rng)
+            trust = judge_one_class(one_class, trust, X, labels, found.rows, rng)
+            if trust.of_one_class:
+                unlike = one_class.log_odds(X[found.rows])
+                soft = blend_by_rank(soft, unlike, trust.of_one_class)
+        return soft, trust
 
     def _boost_all(
         self,
@@ -211,6 +227,32 @@ def score_in_context(
             below[held_out] = share_below(scores, log_odds[:, place])
         advance("")
     return InContextScores(rows, log_odds, below)
+
+
+def read_without_anomalies(
+    X: Rows, labels: Labels, rng: np.random.Generator
+) -> "members.InContextEnsemble":
+    """Read a context of unlabeled rows and labeled normals alone."""
+    shown = labels != ANOMALY
+    return members.InContextEnsemble.draw(
+        X[shown], labels[shown], 1, rng, max_unlabeled=MAX_IN_CONTEXT
+    )
+
+
+def judge_one_class(
+    one_class: "members.InContextEnsemble",
+    trust: LabelTrust,
+    X: Rows,
+    labels: Labels,
+    scored: Positions,
+    rng: np.random.Generator,
+) -> LabelTrust:
+    """Add how high a context that holds no labeled anomaly ranks these."""
+    anomalies, _ = sample_classes(labels, MAX_JUDGES, rng)
+    some = rng.permutation(scored)[:MAX_JUDGES]
+    scores = one_class.log_odds(X[np.append(anomalies, some)])
+    below = share_below(scores[: len(anomalies)], scores[len(anomalies) :])
+    return replace(trust, one_class_recall=float(below.mean()))
 
 
 def judge_labels(labels: Labels, below: Floats) -> LabelTrust:

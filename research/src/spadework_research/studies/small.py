@@ -1,7 +1,7 @@
 """How the default does on small tables, of which few rows are labeled.
 
 ``python -m spadework_research.studies.small`` takes tables that come with scikit-learn,
-labels them in the ways of the paper, and sets the default beside its pseudo-labeler alone,
+labels them in the ways of the paper, and sets the default beside its pseudo-labeler,
 its predictor on labels alone, and other methods. It prints the mean over seeds of every
 cell and keeps all of them; cells that are there are measured again only for methods that
 are named behind it.
