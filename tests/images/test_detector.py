@@ -68,7 +68,7 @@ def test_labels_turned_round_turn_the_scores_round():
 
 def test_the_heat_of_a_defect_is_highest_within_it():
     pixels, truth, _ = made_pictures(20, 3, seed=0, side=128)
-    learner = PretrainedLearner(readings=("patches",))
+    learner = PretrainedLearner(parts=("patches",))
     detector = small(size=128, label_map=STATED, learner=learner).fit(pixels, truth)
     new, _, corners = made_pictures(6, 6, seed=1, side=128)
     heat = detector.heat_map(new)

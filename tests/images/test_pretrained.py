@@ -1,4 +1,4 @@
-"""The learner of photos uses the readings it is told, and refuses what is none."""
+"""The learner of photos adds up the parts that it is told and that labels allow."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from sklearn.metrics import roc_auc_score
 
 from spadework.errors import InputError
 from spadework.images import pretrained
-from spadework.images.pretrained import PretrainedLearner
+from spadework.images.linear import LinearModel
+from spadework.images.pretrained import PARTS, SHARES, UNIT, Part, PretrainedLearner
 
 
 def large_photos(n_photos, n_defects, seed):
@@ -16,32 +17,68 @@ def large_photos(n_photos, n_defects, seed):
     return pixels.repeat(2, axis=1).repeat(2, axis=2), truth
 
 
-def learn(readings, labels, pixels):
-    learner = PretrainedLearner(readings=readings)
+def learn(parts, labels, pixels):
+    learner = PretrainedLearner(parts=parts)
     return learner.learn(pixels, labels, np.random.default_rng(0), verbose=False)
 
 
-@pytest.mark.parametrize("readings", [("patches",), ("labels", "pseudo")])
-def test_only_the_readings_that_are_wanted_are_weighed(readings):
+@pytest.mark.parametrize("parts", [("patches",), ("linear",), ("linear", "spots"), PARTS])
+def test_every_choice_of_parts_finds_defects(parts):
     pixels, truth = large_photos(30, 9, seed=0)
-    learnt = learn(readings, partly_labeled(truth), pixels)
-    assert set(learnt.trust.weights) == set(readings)
-    assert sum(learnt.trust.weights.values()) == pytest.approx(1)
+    learnt = learn(parts, partly_labeled(truth), pixels)
+    assert (learnt.model.spotter is not None) == ("spots" in parts)
     unseen, new_truth = large_photos(40, 12, seed=1)
     assert roc_auc_score(new_truth, learnt.model.score(unseen)) > 0.75
 
 
-def test_readings_that_the_labels_do_not_allow_are_refused():
-    pixels, truth = large_photos(8, 2, seed=0)
-    labels = np.where(truth == 1, -1, truth).astype(np.int8)
-    with pytest.raises(InputError, match="do not allow the readings labels"):
-        learn(("labels",), labels, pixels)
+def test_patches_alone_score_by_their_distance():
+    pixels, truth = large_photos(30, 9, seed=0)
+    model = learn(("patches",), partly_labeled(truth), pixels).model
+    distances = model.rows(pixels)[:, -1]
+    assert np.corrcoef(model.score(pixels), distances)[0, 1] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("readings", [("oracle",), "labels"])
-def test_readings_that_are_none_are_refused(readings):
-    with pytest.raises(InputError, match="names among labels, as_normal"):
-        PretrainedLearner(readings=readings)
+def test_without_labels_of_a_class_no_spots_are_learnt():
+    pixels, truth = large_photos(30, 9, seed=0)
+    labels = np.where(truth == 1, -1, partly_labeled(truth)).astype(np.int8)
+    learnt = learn(PARTS, labels, pixels)
+    assert learnt.model.spotter is None
+    with pytest.raises(InputError, match="do not allow the parts spots"):
+        learn(("spots",), labels, pixels)
+
+
+def test_parts_count_by_their_shares_of_the_spread_among_unlabeled_photos():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(50, 2)), np.repeat([0, 1, -1], [5, 5, 40])
+    X[:, 1] *= 100
+    X[labels == 1] += 1000  # what is labeled does not count for the spread
+    parts = [
+        Part(SHARES[name], model, model.score(X))
+        for name, model in (
+            ("linear", LinearModel(np.array([1.0, 0.0]), 7.0)),
+            ("spots", LinearModel(np.array([0.0, 1.0]), 0.0)),
+        )
+    ]
+    model, held_out = pretrained._add_up(parts, labels)
+    np.testing.assert_allclose(model.score(X), held_out)
+    unlabeled = X[labels == -1]
+    z = (unlabeled - unlabeled.mean(axis=0)) / unlabeled.std(axis=0)
+    expected = UNIT * z @ [7 / 9, 2 / 9]
+    np.testing.assert_allclose(model.score(unlabeled), expected)
+
+
+def test_a_part_that_tells_no_photos_apart_counts_nothing():
+    X, labels = np.ones((6, 1)), np.repeat([0, 1, -1], 2)
+    same = LinearModel(np.array([1.0]), 0.0)
+    model, held_out = pretrained._add_up([Part(1.0, same, same.score(X))], labels)
+    np.testing.assert_array_equal(held_out, 0)
+    np.testing.assert_array_equal(model.score(X), 0)
+
+
+@pytest.mark.parametrize("parts", [("oracle",), "linear", ()])
+def test_parts_that_are_none_are_refused(parts):
+    with pytest.raises(InputError, match="names among linear, spots, patches"):
+        PretrainedLearner(parts=parts)
 
 
 def turned(pixels, which):
@@ -54,11 +91,11 @@ def turned(pixels, which):
 def test_how_photos_happen_to_lie_is_not_learnt():
     pixels, truth = large_photos(30, 9, seed=0)
     by_chance = turned(pixels, truth == 1)  # all defects on their side
-    model = learn(("labels",), partly_labeled(truth), by_chance).model
+    model = learn(("linear",), partly_labeled(truth), by_chance).model
     unseen, new_truth = large_photos(40, 12, seed=1)
     normal = new_truth == 0
-    upright = model.blend.readings[0].scorer.score(model.rows(unseen))
-    lying = model.blend.readings[0].scorer.score(model.rows(turned(unseen, normal)))
+    upright = model.score(unseen)
+    lying = model.score(turned(unseen, normal))
     gap = np.median(upright[~normal]) - np.median(upright[normal])
     assert abs(np.median(lying[normal]) - np.median(upright[normal])) < 0.2 * gap
 
@@ -67,7 +104,7 @@ def test_of_many_unlabeled_photos_some_are_learnt_and_all_are_judged(monkeypatch
     monkeypatch.setattr(pretrained, "MAX_UNLABELED", 12)
     pixels, truth = large_photos(40, 12, seed=0)
     labels = partly_labeled(truth)
-    learnt = learn(None, labels, pixels)
+    learnt = learn(PARTS, labels, pixels)
     assert len(learnt.train_scores) == 40
     assert len(learnt.pseudo_labels.labels) == (labels == -1).sum() > 12
     unseen, new_truth = large_photos(40, 12, seed=1)

@@ -7,8 +7,8 @@ from numpy.random import Generator
 
 from spadework.arrays import Floats, Labels, Pixels, Singles
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels
-from spadework.core.trust import Trust
 from spadework.errors import InputError
+from spadework.learners.label_trust import LabelTrust
 
 
 class PixelModel(Protocol):
@@ -36,7 +36,7 @@ class PixelLearnt(NamedTuple):
     history: list[dict[str, float]]
     pseudo_labeler: FittedPseudoLabeler | None = None
     pseudo_labels: PseudoLabels | None = None
-    trust: Trust | None = None
+    trust: LabelTrust | None = None
 
 
 class PixelLearner(Protocol):

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from spadework.arrays import Floats, Labels, Pixels, Singles
 from spadework.base import AnomalyDetector
 from spadework.core.pseudo_labels import FittedPseudoLabeler, PseudoLabels
-from spadework.core.trust import Trust
 from spadework.errors import InputError
 from spadework.images import reading
 from spadework.images.contract import PixelLearner, PixelModel
@@ -20,6 +19,7 @@ from spadework.images.paper import PaperLearner
 from spadework.images.pretrained import PhotoModel, PretrainedLearner
 from spadework.labels import count_labels
 from spadework.lazy import LazyModule
+from spadework.learners.label_trust import LabelTrust
 from spadework.validation import check_counts, check_members, named_or_given
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class ImageSPADE(AnomalyDetector):
     Parameters
     ----------
     learner : "pretrained", "paper" or a learner object
-        "pretrained" reads features of a pretrained network in five ways, much as `SPADE`
-        reads a table. "paper" trains a ResNet-18 as published; it wants a GPU.
+        "pretrained" learns linear models of what a pretrained network sees in photos and
+        in their patches. "paper" trains a ResNet-18 as published; it wants a GPU.
     size : int
         Side of the squares that photos are resized to.
     on_corrupt : "refuse" or "skip"
@@ -70,8 +70,8 @@ class ImageSPADE(AnomalyDetector):
     pseudo_labeler_ : FittedPseudoLabeler or None
     model_ : PixelModel
         The fitted learner.
-    trust_ : Trust or None
-        How far pseudo-labels and other readings were believed, and why; print it.
+    trust_ : LabelTrust or None
+        How far labels were trusted; None, unless a learner of your own judges them.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class ImageSPADE(AnomalyDetector):
     pseudo_labeler_: FittedPseudoLabeler | None
     model_: PixelModel
     history_: list[dict[str, float]]
-    trust_: Trust | None
+    trust_: LabelTrust | None
 
     def __init__(
         self,

@@ -15,8 +15,8 @@ from torch.nn import functional
 
 from spadework.arrays import Floats, Labels, Positions, Singles
 from spadework.errors import InputError
+from spadework.images.linear import N_FOLDS, deal_folds, pick_held_out
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.learners.linear import N_FOLDS, deal_folds, pick_held_out
 
 SPOTS = 1 / 16
 """Share of a photo's patches whose mean score is the photo's."""
