@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from spadework.arrays import Flags, Floats, Labels, Numbers, Positions, Rows
+from spadework.arrays import Floats, Labels, Numbers, Rows
 from spadework.core.pseudo_labels import (
     FittedPseudoLabeler,
     PseudoLabeler,
@@ -16,15 +16,7 @@ from spadework.learners.label_trust import LabelTrust
 Scaler = MinMaxScaler | AsinhScaler
 
 
-class Scorer(Protocol):
-    """What scores rows by a reading: trees, networks or one-class models."""
-
-    def score(self, X: Numbers, /) -> Floats:
-        """Score raw rows, (n_samples,), higher is more anomalous."""
-        ...
-
-
-class Model(Scorer, Protocol):
+class Model(Protocol):
     """A fitted learner: plain arrays that score raw rows."""
 
     @property
@@ -32,53 +24,13 @@ class Model(Scorer, Protocol):
         """Whether a score is the log-odds of being an anomaly."""
         ...
 
+    def score(self, X: Numbers, /) -> Floats:
+        """Score raw rows, (n_samples,), higher is more anomalous."""
+        ...
+
     def represent(self, X: Numbers, /) -> Rows:
         """Show rows as the pseudo-labeler sees them, (n_samples, n_dimensions)."""
         ...
-
-
-class Task(NamedTuple):
-    """What readings are learnt from, and judged by.
-
-    Rows (n_samples, n_features) with their labels, a scaler of their columns, and the
-    positions of the rows to judge by, (n_judged,): of many unlabeled ones a sample.
-    """
-
-    X: Rows
-    labels: Labels
-    scaler: Scaler
-    judged: Positions
-    rng: np.random.Generator
-
-    @property
-    def judged_labels(self) -> Labels:
-        """Labels of the rows to judge by, (n_judged,)."""
-        return self.labels[self.judged]
-
-    @property
-    def places(self) -> Positions:
-        """Place of each row among those to judge by, -1 of others, (n_samples,)."""
-        places = np.full(len(self.X), -1, dtype=np.intp)
-        places[self.judged] = np.arange(len(self.judged))
-        return places
-
-
-class GrownReading(NamedTuple):
-    """What scores rows by a reading, and its held-out scores of the judged rows.
-
-    ``known`` tells the rows, if any, whose scores are not held out: all of the reading's
-    models have learnt from them.
-    """
-
-    scorer: Scorer
-    held_out: Floats
-    known: Flags | None = None
-
-    @property
-    def is_known(self) -> Flags:
-        """Tell of every judged row whether it is known."""
-        nothing = np.zeros(len(self.held_out), dtype=bool)
-        return nothing if self.known is None else self.known
 
 
 class Learnt(NamedTuple):
