@@ -11,7 +11,7 @@ from spadework.images.patches import (
     PatchBank,
     draw_patches,
     make_bank,
-    oddness,
+    mean_largest_distance,
     patch_distances,
     smooth,
 )
@@ -39,7 +39,7 @@ def test_a_patch_of_the_bank_is_at_no_distance():
 
 
 @given(data=st.data())
-def test_oddness_is_the_mean_of_the_ten_largest_distances(data):
+def test_the_score_of_patches_is_the_mean_of_the_ten_largest_distances(data):
     n_photos, n_channels, height, width, n_patches = data.draw(
         st.tuples(*(st.integers(1, most) for most in (3, 4, 6, 6, 40)))
     )
@@ -57,7 +57,7 @@ def test_oddness_is_the_mean_of_the_ten_largest_distances(data):
         own[:, 0] = False
     distances = patch_distances(maps, patches, own).flatten(1)
     oddest = distances.sort(dim=1, descending=True).values[:, :10]
-    torch.testing.assert_close(oddness(maps, patches, own), oddest.mean(1))
+    torch.testing.assert_close(mean_largest_distance(maps, patches, own), oddest.mean(1))
 
 
 def test_patches_are_drawn_from_their_own_photo_without_repetition():

@@ -78,7 +78,9 @@ def patch_distances(maps: Tensor, patches: Tensor, own: Tensor | None = None) ->
     return _nearest(maps, everywhere, patches, own).view(everywhere.shape).sqrt()
 
 
-def oddness(maps: Tensor, patches: Tensor, own: Tensor | None = None) -> Tensor:
+def mean_largest_distance(
+    maps: Tensor, patches: Tensor, own: Tensor | None = None
+) -> Tensor:
     """Mean distance of a photo's oddest patches, (n_photos,).
 
     It is that of `patch_distances` in half the time: the distance to a few patches of

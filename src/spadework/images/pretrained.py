@@ -26,9 +26,9 @@ from spadework.images.augment import N_VIEWS
 from spadework.images.backbone import SEEN_WIDTH, Weights, restore_backbone
 from spadework.images.contract import PixelLearnt, check_pixels
 from spadework.images.density import CodeGaussians
+from spadework.images.features import FeatureExtractor, PhotoRows, describe_photos
 from spadework.images.linear import LinearModel, fit_linear
 from spadework.images.patches import PatchBank
-from spadework.images.sight import Seen, Sight, see_photos
 from spadework.images.spotting import Spotter
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 
@@ -108,15 +108,15 @@ class PhotoModel(CopiedByFields):
 
     def rows(self, pixels: Pixels) -> Singles:
         """Return what the network and the patches tell, (n_samples, n_columns)."""
-        return self._sight.rows(pixels, np.arange(len(pixels)))
+        return self._extractor.rows(pixels, np.arange(len(pixels)))
 
     def heat(self, pixels: Pixels) -> Singles:
         """Distance of every pixel's patch to normal patches, (n_samples, h, w)."""
-        return self._sight.heat(pixels)
+        return self._extractor.heat(pixels)
 
     @cached_property
-    def _sight(self) -> Sight:
-        return Sight(restore_backbone(self.weights), self.bank, self.spotter)
+    def _extractor(self) -> FeatureExtractor:
+        return FeatureExtractor(restore_backbone(self.weights), self.bank, self.spotter)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class PretrainedLearner:
         both = bool((labels == NORMAL).any() and (labels == ANOMALY).any())
         n_views = N_VIEWS if LINEAR in self.parts else 1
         spot = SPOTS in self.parts and both
-        seen = see_photos(
+        seen = describe_photos(
             pixels, labels, learnt, rng, n_views, spot=spot, verbose=verbose
         )
         scaler = fit_principal_scaler(seen.X[learnt], N_AXES)
@@ -191,7 +191,7 @@ def _choose_learnt(labels: Labels, rng: np.random.Generator) -> Positions:
 
 def _fit_parts(
     wanted: Collection[str],
-    seen: Seen,
+    seen: PhotoRows,
     learnt: Positions,
     labels: Labels,
     rng: np.random.Generator,

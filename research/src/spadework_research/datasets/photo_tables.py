@@ -1,7 +1,7 @@
 """Photos as a table whose truth is known: their pixels, and what tells easy ones."""
 
+from spadework.images.features import pooled_features
 from spadework.images.reading import read_photos
-from spadework.images.sight import pooled_features
 from spadework.scenarios import LabeledTable
 from spadework_research.datasets.photo_sets import LabeledImages
 

@@ -59,7 +59,7 @@ def measure(name: str) -> list[float]:
     for seed in range(SEEDS):
         trial = new_types(table, seed, share=PHOTO_SHARE)
         train, test = (X[:, 0].astype(np.intp) for X in (trial.X, trial.X_test))
-        learner = PretrainedLearner(readings=(PATCHES,))
+        learner = PretrainedLearner(parts=(PATCHES,))
         detector = ImageSPADE(learner=learner, random_state=seed)
         detector.fit(pixels[train], trial.y)
         heat = detector.heat_map(pixels[test])

@@ -4,14 +4,14 @@ import numpy as np
 
 from pictures import fitted_detector, made_pictures
 from spadework.images.backbone import SEEN_WIDTH
-from spadework.images.sight import pooled_features, see_photos
+from spadework.images.features import describe_photos, pooled_features
 
 PIXELS, TRUTH, _ = made_pictures(6, 2, seed=0)
 
 
 def see(labels, *, n_views=1, spot=False):
     rng, learnt = np.random.default_rng(0), np.arange(3)
-    return see_photos(PIXELS, labels, learnt, rng, n_views, spot=spot, verbose=False)
+    return describe_photos(PIXELS, labels, learnt, rng, n_views, spot=spot, verbose=False)
 
 
 def test_pooled_features_are_a_row_for_each_photo_by_itself():

@@ -1,4 +1,4 @@
-"""What a pretrained network sees in photos: rows to learn from, and heat maps."""
+"""What a pretrained network tells of photos: rows to learn from, and heat maps."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -24,7 +24,7 @@ from spadework.images.patches import (
     PatchBank,
     draw_patches,
     make_bank,
-    oddness,
+    mean_largest_distance,
     patch_distances,
     smooth,
 )
@@ -40,7 +40,7 @@ MAX_BANK_PHOTOS = 256
 _BATCH = {"cpu": 16, "cuda": 64}
 
 
-class Sight:
+class FeatureExtractor:
     """A network, a bank and a spotter on a device: make rows and heat maps of photos."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Sight:
         advance: Advance | None = None,
         maps: list[Singles] | None = None,
     ) -> Singles:
-        """Pooled maps, correlations, the oddness of patches, and a spotter's score.
+        """Pooled maps, correlations, how far the oddest patches are, a spotter's score.
 
         Of shape (n_photos, 10514); without a spotter (n_photos, 10513). Photos are
         positions, (n_photos,), of pixels, (n_samples, height, width, 3), in one of
@@ -74,7 +74,7 @@ class Sight:
             if owners is not None:
                 own = torch.from_numpy(rows[:, None] == owners).to(self._network.device)
             patches = smooth(features.patches)
-            odd = oddness(patches / self._scale, self._patches, own)
+            odd = mean_largest_distance(patches / self._scale, self._patches, own)
             columns = [features.pooled, features.correlations, odd[:, None]]
             if self._spotter is not None:
                 columns.append(self._spotter.spot(patches)[:, None])
@@ -120,7 +120,7 @@ def pooled_features(pixels: Pixels) -> Singles:
     return np.concatenate([features.pooled.cpu().numpy() for _, features in looks])
 
 
-class Seen(NamedTuple):
+class PhotoRows(NamedTuple):
     """Rows of photos, (n_samples, n_features), and what made them.
 
     Views are rows of those that are learnt from, (n_views, n_learnt, n_features). Spots
@@ -135,7 +135,7 @@ class Seen(NamedTuple):
     spots: Floats | None
 
 
-def see_photos(
+def describe_photos(
     pixels: Pixels,
     labels: Labels,
     learnt: Positions,
@@ -144,7 +144,7 @@ def see_photos(
     *,
     spot: bool,
     verbose: bool,
-) -> Seen:
+) -> PhotoRows:
     """Look at all photos, and at those that are learnt from in the other views.
 
     Those that give the bank its patches are looked at before. Then labeled photos come
@@ -162,17 +162,19 @@ def see_photos(
     spotter, held_out, spots = None, None, None
     rows: list[Singles] = []
     with progress("looking at photos", n_looks, verbose=verbose) as advance:
-        make_rows = partial(Sight.rows, pixels=pixels, owners=owners, advance=advance)
-        sight = Sight(network, bank, None)
+        make_rows = partial(
+            FeatureExtractor.rows, pixels=pixels, owners=owners, advance=advance
+        )
+        extractor = FeatureExtractor(network, bank, None)
         first, maps = [], []
         for view in range(n_shown):
             parts: list[Singles] = []
-            first.append(make_rows(sight, photos=shown, view=view, maps=parts))
+            first.append(make_rows(extractor, photos=shown, view=view, maps=parts))
             maps.append(np.concatenate(parts))
         if spot:
             device = network.device
             spotter, held_out = fit_spotter(np.stack(maps), labels[shown], rng, device)
-            sight = Sight(network, bank, spotter)
+            extractor = FeatureExtractor(network, bank, spotter)
         del maps
         for view in range(n_views):
             photos = learnt if view else everything
@@ -181,7 +183,7 @@ def see_photos(
             if known.any():
                 part[known, : SEEN_WIDTH + 1] = first[view]
             if not known.all():
-                part[~known] = make_rows(sight, photos=photos[~known], view=view)
+                part[~known] = make_rows(extractor, photos=photos[~known], view=view)
             rows.append(part)
     X = rows[0]
     views = np.stack([X[learnt], *rows[1:]])
@@ -190,7 +192,7 @@ def see_photos(
         spots[shown] = held_out
         # Nothing else may learn from the scores of a spotter that has seen the labels.
         X[:, -1] = views[:, :, -1] = 0
-    return Seen(weights, bank, spotter, X, views, spots)
+    return PhotoRows(weights, bank, spotter, X, views, spots)
 
 
 def _fit_bank(
