@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from spadework.learners.label_trust import IMAGINED, LabelTrust
+from spadework.learners.label_trust import FOUND, IMAGINED, LabelTrust
 
 shares = st.lists(st.floats(0, 1), max_size=30).map(np.array)
 
@@ -75,13 +75,47 @@ def test_without_labeled_normals_nothing_is_said_of_them():
 @pytest.mark.parametrize(
     ("below", "words"),
     [
-        (0.5, r"labeled normals look like the rest \(below 50% of it\)\.$"),
+        (0.5, r"Labeled normals look like the rest \(below 50% of it\)\.$"),
         (0.98, r"look more suspicious than most rows \(below 6%.*counts for 0\.13 of"),
-        (0.02, r"look easier than most rows \(below 94%.*at a weight of 0\.87 where"),
+        (0.02, r"look easier than most rows \(below 94%.*has weight 0\.87 beside"),
     ],
 )
 def test_the_sentence_says_what_labeled_normals_look_like(below, words):
     assert re.search(words, str(trust(normals=[below] * 100)))
+
+
+chances = st.floats(0, 1)
+maybe = st.none() | chances
+
+
+@given(maybe, maybe)
+@examples(100)
+def test_a_context_without_anomalies_counts_as_far_as_it_finds_them(typical, recall):
+    weight = LabelTrust(0.9, typical, recall).of_one_class
+    assert 0 <= weight <= 1
+    if recall is None or recall <= FOUND:
+        assert weight == 0
+    elif typical in (None, 0.5):
+        assert weight == pytest.approx((recall - FOUND) / (1 - FOUND))
+
+
+@given(chances, chances)
+@examples(100)
+def test_it_counts_less_the_further_labeled_normals_are_from_typical(typical, recall):
+    typical_ones, these, opposite = (
+        LabelTrust(0.9, each, recall).of_one_class for each in (0.5, typical, 1 - typical)
+    )
+    assert these == pytest.approx(typical_ones * (1 - abs(2 * typical - 1)))
+    assert these == pytest.approx(opposite)
+
+
+def test_the_sentence_says_that_being_unlike_other_rows_counts():
+    said = str(LabelTrust(0.95, 0.5, 0.9))
+    assert said.endswith(
+        " Labeled anomalies are found without their labels, too (above 90%): being "
+        "unlike other rows has weight 0.50."
+    )
+    assert "unlike" not in str(LabelTrust(0.95, 0.5, 0.7))
 
 
 def test_the_sentence_says_that_no_anomaly_could_be_held_out():

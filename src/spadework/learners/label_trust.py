@@ -81,15 +81,16 @@ class LabelTrust:
         return (1 - chosen) * found
 
     def __str__(self) -> str:
-        """Say it in a plain sentence."""
+        """Say it in short sentences."""
         if self.recall is None:
-            found = "No labeled anomaly could be held out to judge the pseudo-labels"
+            first = "No labeled anomaly could be held out to judge the pseudo-labels."
         else:
-            found = (
+            first = (
                 f"Pseudo-labels rank labeled anomalies that they have not seen above "
-                f"{self.recall:.0%} of the unlabeled rows"
+                f"{self.recall:.0%} of the unlabeled rows."
             )
-        return f"{found}{self._normals_in_words()}{self._one_class_in_words()}."
+        said = (first, self._normals_in_words(), self._one_class_in_words())
+        return " ".join(filter(None, said))
 
     def _normals_in_words(self) -> str:
         if self.typical is None:
@@ -97,23 +98,23 @@ class LabelTrust:
         low, high = LIKE_THE_REST
         if self.typical < low:
             return (
-                f"; labeled normals look more suspicious than most rows (below "
-                f"{self.typical:.0%} of them), so each counts for "
-                f"{self.of_normals:.2f} of a row"
+                f"Labeled normals look more suspicious than most rows (below "
+                f"{self.typical:.0%} of them): each counts for {self.of_normals:.2f} of "
+                f"a row."
             )
         if self.typical > high:
             return (
-                f"; labeled normals look easier than most rows (below {self.typical:.0%} "
-                f"of them), so what labels alone say counts, too, at a weight of "
-                f"{self.of_labels_alone:.2f} where pseudo-labels have 1"
+                f"Labeled normals look easier than most rows (below {self.typical:.0%} "
+                f"of them): what labels alone say has weight {self.of_labels_alone:.2f} "
+                f"beside pseudo-labels."
             )
-        return f"; labeled normals look like the rest (below {self.typical:.0%} of it)"
+        return f"Labeled normals look like the rest (below {self.typical:.0%} of it)."
 
     def _one_class_in_words(self) -> str:
         if not self.of_one_class:
             return ""
         return (
-            f"; a context without labeled anomalies finds them, too (above "
-            f"{self.one_class_recall:.0%}), so being unlike other rows counts at "
-            f"a weight of {self.of_one_class:.2f}"
+            f"Labeled anomalies are found without their labels, too (above "
+            f"{self.one_class_recall:.0%}): being unlike other rows has weight "
+            f"{self.of_one_class:.2f}."
         )
