@@ -23,26 +23,38 @@ import torch  # noqa: F401
 
 SOURCE = Path(__file__).parents[1] / "src" / "spadework"
 FILE = Path(__file__).with_name("mutants.jsonl")
-PLACES = ("core/*.py", "learners/*.py", "images/*.py", "detector.py", "labels.py")
+PLACES = (
+    *(
+        f"{part}/*.py"
+        for part in ("core", "predictor", "in_context", "learners", "images")
+    ),
+    *("detector.py", "labels.py"),
+)
 """Where constants of the detectors that ship stand."""
+
+NEAREST = {
+    "core": ("forest", "neighbours", "network", "paper"),
+    "in_context": ("in context", "default"),
+    "images": ("pictures", "pictures, paper"),
+}
+"""Detectors that are measured first, by the part of the library that a constant is in."""
 
 LESS, MORE = -1, 1
 
 UNSCORED = {
     "how much is worked on at once": """
         core.gaussian._CHUNK_ROWS core.gaussian._SCORED_ROWS core.gaussian._ALONE
-        core.gaussian._WIDE_ROWS core.masking._MAX_BYTES core.masking._COUNT_COST
-        core.masking._JOIN_COST core.masking._FIND_COST core.masking._WALK_COST
-        core.masks.CHUNK_BYTES core.masks._BLOCK_ROWS core.matching._BATCH_CELLS
-        core.neighbours._CHUNK_ROWS core.perceptrons._SCORE_ROWS core.scaling._CHUNK_ROWS
-        core.symmetric._MAX_DEPTH core.symmetric._BLOCK_ROWS core.training._SCORE_ROWS
-        core.trees._BLOCK_VALUES core.trees._WALKS core.trees._STEPS
+        core.gaussian._WIDE_ROWS core.matching._BATCH_CELLS core.neighbours._CHUNK_ROWS
+        core.scaling._CHUNK_ROWS core.training._SCORE_ROWS core.trees._BLOCK_VALUES
+        core.trees._WALKS core.trees._STEPS predictor.shapley._BLOCK_ROWS
+        predictor.trees._BLOCK_ROWS predictor.trees._TURNED_ROWS
+        in_context.members._CELLS_AT_ONCE['cpu'] in_context.members._CELLS_AT_ONCE['cuda']
+        in_context.modules._LARGEST_BATCH in_context.modules._SHORT
         images.backbone._AT_ONCE['cpu'] images.network._SCORE_IMAGES
         images.patches._BOUND_BY images.patches._AT_ONCE images.reading._AHEAD_PER_WORKER
-        images.reading.iter_photos(chunk) images.sight._BATCH['cpu']
-        images.sight._BATCH['cuda'] images.storing.MEMORY_BYTES
-        learners.growing.SHARED_DRAWS
-        learners.blend.BLOCK_ROWS learners.one_class._CHUNK_ROWS
+        images.reading.iter_photos(chunk) images.features._BATCH['cpu']
+        images.features._BATCH['cuda'] images.storing.MEMORY_BYTES
+        learners.one_class._CHUNK_ROWS
     """,
     "what a message shows, or a heat map": """
         images.heat._COOL(0)[0] images.heat._COOL(0)[1] images.heat._COOL(0)[2]
@@ -50,26 +62,39 @@ UNSCORED = {
         images.heat._OPACITY images.heat._USUAL images.heat._ODD images.heat._SAMPLE
         images.photo_files._SHOWN images.photos._SHOWN images.reading._SHOWN
         labels._SHOWN_VALUES labels._NAMED_VALUES
+        learners.label_trust.LIKE_THE_REST[0] learners.label_trust.LIKE_THE_REST[1]
     """,
     "a guard against rounding, or against what is not finite": """
-        core.likelihood.ROUNDING core.matching._ROUNDING core.neighbours.SAME
-        core.pseudo_labels._SMALLEST_UNIT core.scaling.FARTHEST
-        images.backbone.SHORTEST images.spotting._SMALLEST learners.blend.ROUNDING
-        learners.linear._SMALLEST
+        core.matching._ROUNDING core.neighbours.SAME core.pseudo_labels._SMALLEST_UNIT
+        core.scaling.FARTHEST predictor.boosting.SUREST in_context.encoding._BOUNDS[0]
+        in_context.encoding._BOUNDS[1] images.backbone.SHORTEST images.spotting._SMALLEST
+        images.linear._SMALLEST
     """,
     "a limit beyond the tables and pictures of golden cells": """
-        core.scaling._SAMPLE_ROWS images.patches.MAX_PATCHES
-        images.pretrained.MAX_UNLABELED images.sight.MAX_BANK_PHOTOS
-        images.spotting.MAX_VIEWS learners.boosted.MAX_ROWS learners.linear.MAX_SEEN
-        learners.linear._MAX_STEPS learners.network.MAX_STEPS learners.network.ROW_BUDGET
-        learners.one_class.SVM_MAX_ROWS learners.readings.MAX_DRAWS
+        core.scaling._SAMPLE_ROWS predictor.boosting._SAMPLE_ROWS
+        in_context.contexts.MAX_LABELED in_context.contexts.MAX_UNLABELED
+        in_context.contexts.MAX_COLUMNS in_context.detector._THRESHOLD_ROWS
+        learners.trees.MAX_PSEUDO_LABELED learners.trees.MAX_JUDGES
+        learners.trees.MAX_LABELED learners.network.MAX_STEPS learners.network.ROW_BUDGET
+        learners.one_class.SVM_MAX_ROWS images.patches.MAX_PATCHES
+        images.pretrained.MAX_UNLABELED images.features.MAX_BANK_PHOTOS
+        images.spotting.MAX_VIEWS images.linear.MAX_SEEN images.linear._MAX_STEPS
     """,
     "a limit that no golden cell comes within a tenth of": """
-        images.sight.MIN_NORMALS images.spotting.SPOTS
-        learners.companions.MANY_PUT_RIGHT learners.forest.MUCH
+        images.features.MIN_NORMALS images.spotting.SPOTS
     """,
     "how closely a search comes to trying all, which its tests say": """
         core.matching.SEARCH_TOLERANCE core.matching.EXHAUSTIVE_CELLS
+    """,
+    "what a file of weights states, or training starts from": """
+        in_context.modules._FIRST_LOG_ODDS in_context.modules.ModelConfig.cell_width
+        in_context.modules.ModelConfig.cell_heads in_context.modules.ModelConfig.n_queries
+        in_context.modules.ModelConfig.n_cell_blocks
+        in_context.modules.ModelConfig.n_inducing
+        in_context.modules.ModelConfig.n_identity in_context.modules.ModelConfig.row_heads
+        in_context.modules.ModelConfig.n_row_blocks
+        in_context.modules.ModelConfig.expansion
+        in_context.modules.ModelConfig.n_share_bins
     """,
     "how long training on pictures takes, which wants a GPU; its tests state it": """
         images.training.ImageTraining.batch_size images.training.ImageTraining.max_epochs
@@ -80,11 +105,10 @@ UNSCORED = {
         detector.PAPER_ABLATIONS['no_self_supervision']['learner__beta']
     """,
     "the name of a state, or a count": """
-        core.pseudo_labels.BOTH learners.growing.Grower.n_grown
-        learners.network.NetworkLearner.n_layers
+        core.pseudo_labels.BOTH learners.network.NetworkLearner.n_layers
     """,
-    "what a sentence says, and what files may hold": """
-        core.trust.CHANCE core.trees.MAX_DEPTH
+    "what files may hold": """
+        core.trees.MAX_DEPTH predictor.trees.MAX_DEPTH
     """,
     "files and sizes of photos, which are arrays here": """
         images.decoding._ORIENTATION images.decoding._MAX_GREY
@@ -185,10 +209,8 @@ def first_moved(task: tuple[Constant, int, dict[tuple[str, ...], Any]]) -> str |
     sys.meta_path.insert(0, Moved(constant, direction))
     import golden
 
-    pictures_first = ".images." in constant.module
-    for cell in sorted(
-        golden.CELLS, key=lambda c: ("pictures" in c.detector) != pictures_first
-    ):
+    nearest = NEAREST.get(constant.module.split(".")[1], ())
+    for cell in sorted(golden.CELLS, key=lambda cell: cell.detector not in nearest):
         try:
             moved = golden.moved(golden.Golden(*kept[tuple(cell)]), golden.measure(cell))
         except Exception as error:

@@ -140,7 +140,7 @@ def test_fit_prints_nothing_where_there_is_no_terminal(table, capsys, caplog):
     with caplog.at_level(logging.INFO, logger="spadework"):
         default(verbose=True).fit(X[:60], y[:60])
     assert capsys.readouterr() == ("", "")
-    assert "reading contexts: done after 3 steps" in caplog.text
+    assert "reading contexts: done after 4 steps" in caplog.text
 
 
 # The decision threshold

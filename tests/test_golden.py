@@ -17,6 +17,11 @@ def test_the_cells_that_were_kept_are_those_that_are_measured():
     assert list(KEPT) == golden.CELLS
 
 
+def test_the_default_scores_exactly_the_same_again():
+    cell = golden.Cell("default", "wine", "PU")
+    assert golden.measure(cell) == golden.measure(cell)
+
+
 def test_what_moved_is_told_with_what_it_was():
     cell, kept = next(iter(KEPT.items()))
     assert golden.rows(KEPT, {cell: kept})[0].endswith(f"{kept.n_called}")

@@ -62,22 +62,29 @@ class Spoken:
 
 
 class SpokenEnsemble:
-    """In place of contexts, with how these were asked for."""
+    """In place of contexts, with what these were asked for."""
 
-    def __init__(self, function, n_members, options):
+    def __init__(self, function, labels, n_members, options):
         self.members = [Spoken(function, place) for place in range(n_members)]
-        self.options = options
+        self.labels, self.options = labels, options
+
+    def log_odds(self, X):
+        return np.mean([member.log_odds(X) for member in self.members], axis=0)
 
 
 @pytest.fixture
 def say(monkeypatch):
-    """Put functions of rows in the place of contexts; return what was drawn."""
+    """Put functions of rows in the place of contexts; return what was drawn.
 
-    def put(function):
+    The context without labeled anomalies says nothing, or something else.
+    """
+
+    def put(function, without=lambda X: np.zeros(len(X))):
         drawn = []
 
         def draw(X, labels, n_members, rng, **options):
-            drawn.append(SpokenEnsemble(function, n_members, options))
+            said = function if (labels == 1).any() or "folds" in options else without
+            drawn.append(SpokenEnsemble(said, labels, n_members, options))
             return drawn[-1]
 
         monkeypatch.setattr(InContextEnsemble, "draw", draw)
@@ -308,6 +315,64 @@ def test_where_labels_are_easy_what_they_say_alone_is_blended_in(say, monkeypatc
     np.testing.assert_allclose(own, lies_low(X[y == -1].astype(float)) + 1 / 8)
     assert roc_auc_score(X[y == -1, 0] > 1, alone) > 0.6  # as labels have it
     assert found.share == pytest.approx(expit(own).mean())
+
+
+# What a context without labeled anomalies says
+
+
+@pytest.mark.parametrize("setting", ["PNU", "PU"])
+def test_one_context_holds_no_labeled_anomaly(say, setting):
+    drawn = say(lies_high)
+    X, y, _ = rows()
+    y = in_setting(y, setting)
+    learn(X, y)
+    _, without = drawn
+    np.testing.assert_array_equal(without.labels, y[y != 1])
+    assert len(without.members) == 1
+
+
+def test_where_no_anomaly_is_labeled_there_is_no_such_context(say):
+    drawn = say(lies_high)
+    X, y, _ = rows()
+    found = learn(X, in_setting(y, "NU"))
+    assert len(drawn) == 1
+    assert found.trust.one_class_recall is None
+
+
+@pytest.mark.parametrize("most", [1000, 50])
+def test_it_is_judged_by_how_high_it_ranks_labeled_anomalies(say, monkeypatch, most):
+    monkeypatch.setattr(trees, "MAX_JUDGES", most)
+    say(lies_low, without=lies_high)
+    X, y, _ = rows()
+    recall = learn(X, y).trust.one_class_recall
+    known, high = y != 0, X[:, 0]
+    assert recall == pytest.approx(roc_auc_score(y[known] == 1, high[known]), abs=0.05)
+
+
+def test_it_counts_as_far_as_it_finds_labeled_anomalies(say, monkeypatch):
+    blended = []
+
+    def blend(own, other, weight):
+        blended.append((own, other, weight))
+        return blend_by_rank(own, other, weight)
+
+    monkeypatch.setattr(trees, "blend_by_rank", blend)
+    X, y, _ = rows()
+    y = in_setting(y, "PU")
+    unlabeled = X[y == -1].astype(float)
+    say(lies_high, without=lies_low)
+    learn(X, y)
+    assert blended == []
+    say(lies_low, without=lies_high)
+    found = learn(X, y)
+    ((own, other, weight),) = blended
+    assert weight == found.trust.of_one_class > 0.3
+    np.testing.assert_allclose(own, lies_low(unlabeled) + 1 / 8)
+    np.testing.assert_allclose(other, lies_high(unlabeled))
+    assert found.share == pytest.approx(expit(own).mean())
+
+
+# What comes of it
 
 
 @pytest.mark.parametrize("setting", ["PNU", "PU", "NU"])
