@@ -20,6 +20,7 @@ FORKS.set_forkserver_preload(
         "spadework.cli.app",
         "spadework.differences",
         "spadework.explain",
+        "spadework.in_context.members",
         "spadework.persistence",
         "spadework.scoring",
         "spadework.table_fitting",

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from spadework import SPADE, ForestLearner
+from spadework import SPADE, TreeLearner
 from spadework.table_fitting import fit_table
 
 MAP = {"fraud": 1, "ok": 0}
@@ -40,9 +40,8 @@ def payments(n=240, seed=0):
 
 def small(**parameters):
     """A detector that is fitted at once."""
-    return SPADE(
-        learner=ForestLearner(n_trees=5, max_depth=4), random_state=0, **parameters
-    )
+    options = {"learner": TreeLearner(n_trees=20), "random_state": 0}
+    return SPADE(**(options | parameters))
 
 
 @cache

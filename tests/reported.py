@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from spadework import SPADE, ForestLearner
+from spadework import SPADE, TreeLearner
 from spadework.report.content import make_content
 from spadework.table_fitting import fit_table
 
@@ -25,13 +25,15 @@ def made_table(n, seed, *, labeled=0.2, kind=("web", "shop")):
     )
 
 
-def fit(table):
+def fit(table, **options):
+    """Fit a small model of payments; options are those of its learner."""
+    learner = TreeLearner(**{"n_trees": 20, **options})
     return fit_table(
         table,
         label="status",
         label_map={"fraud": 1, "ok": 0, "": -1},
         keys=["id"],
-        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+        detector=SPADE(learner=learner, random_state=0),
     )
 
 

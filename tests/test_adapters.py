@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from mismatch import in_setting, mismatch_data
-from spadework import SPADE, ForestLearner, NetworkLearner
+from spadework import SPADE, NetworkLearner, TreeLearner
 from spadework.adapters import PartialMatchingThreshold, PyODAdapter
 from spadework.core.matching import FALSE_ALARMS, decide_threshold
 from spadework.errors import InputError, LabelError
@@ -17,9 +17,8 @@ from spadework.errors import InputError, LabelError
 PYOD = (ECOD, KNN)
 
 
-def small(**parameters):
-    learner = ForestLearner(n_trees=5, max_depth=4)
-    return SPADE(**{"learner": learner, "random_state": 0, **parameters})
+def small():
+    return SPADE(learner=TreeLearner(n_trees=5), random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +127,7 @@ def test_the_share_of_outliers_is_found_and_not_assumed(rate, seed):
 def test_it_finds_the_threshold_of_spade_on_the_scores_of_spade(table, setting):
     X, y, _ = table
     labels = in_setting(y, setting)
-    learner = NetworkLearner(n_networks=1, max_epochs=2, warmup_epochs=1, judge=False)
+    learner = NetworkLearner(n_networks=1, max_epochs=2, warmup_epochs=1)
     detector = SPADE(learner=learner, random_state=0).fit(X, labels)
     scores = detector.anomaly_score(X)
     thresholder = PartialMatchingThreshold(labels).fit(scores)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework import SPADE, ForestLearner, differences
+from spadework import SPADE, TreeLearner, differences
 from spadework.differences import (
     advise,
     compare_rows,
@@ -34,7 +34,7 @@ def made_table(n, seed, *, shift=0.0, web=0.3):
 
 @pytest.fixture(scope="module")
 def model():
-    detector = SPADE(learner=ForestLearner(n_trees=20), random_state=0)
+    detector = SPADE(learner=TreeLearner(n_trees=20), random_state=0)
     return fit_table(
         made_table(1_500, 0),
         label="status",
@@ -123,7 +123,7 @@ def with_day(model_of, n_labeled):
         table.append_column("day", pa.array(day)),
         label="status",
         label_map={"fraud": 1, "ok": 0},
-        detector=SPADE(learner=ForestLearner(n_trees=20), random_state=0),
+        detector=SPADE(learner=TreeLearner(pseudo_labels=False), random_state=0),
     )
 
 

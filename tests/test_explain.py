@@ -1,26 +1,28 @@
 """Shares of a score are exact where they can be, and name what was planted."""
 
 import datetime as dt
+from dataclasses import replace
 from functools import cache
-from itertools import permutations
+from itertools import cycle, permutations
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from fitted_payments import MAP, fitted, payments, small
-from spadework import SPADE
+from spadework import SPADE, ForestLearner
 from spadework.errors import InputError
 from spadework.explain import (
+    MOST_REASONS,
     N_SCORED,
     Explanation,
     Reason,
+    draw_shares,
     explain_rows,
     ordinary_rows,
-    share_scores,
 )
+from spadework.reference import Reference
 from spadework.table_fitting import fit_table
-from spadework.table_model import TableModel
 
 OWNERS = np.array([0, 1, 1, 2, 3])  # the second column has two features
 
@@ -63,10 +65,10 @@ def all_together(X):
 
 
 class AllOrders:
-    """Draws every order once."""
+    """Draws every order, one after the other, again and again."""
 
     def __init__(self):
-        self._orders = permutations(range(OWNERS.max() + 1))
+        self._orders = cycle(permutations(range(OWNERS.max() + 1)))
 
     def permutation(self, n):
         return np.array(next(self._orders))
@@ -77,7 +79,7 @@ class AllOrders:
 
 def test_shares_of_a_sum_are_its_terms(rows, rng):
     ordinary = rng.normal(size=(1, 5)).astype(np.float32)
-    shares, baseline = share_scores(additive, rows, ordinary, OWNERS, rng)
+    shares, baseline = draw_shares(additive, rows, ordinary, OWNERS, rng)
     terms = (rows - ordinary).astype(float) * [1.0, -2.0, 0.5, 3.0, -1.0]
     expected = np.stack([terms[:, OWNERS == c].sum(axis=1) for c in range(4)], axis=1)
     np.testing.assert_allclose(shares, expected, atol=1e-5)
@@ -86,14 +88,14 @@ def test_shares_of_a_sum_are_its_terms(rows, rng):
 
 def test_a_column_that_does_not_matter_has_no_share(rows, rng):
     ordinary = rng.normal(size=(9, 5)).astype(np.float32)
-    shares, _ = share_scores(lambda X: X[:, 0] ** 2, rows, ordinary, OWNERS, rng)
+    shares, _ = draw_shares(lambda X: X[:, 0] ** 2, rows, ordinary, OWNERS, rng)
     assert (shares[:, 1:] == 0).all()
     assert (shares[:, 0] != 0).all()
 
 
 def test_shares_of_products_of_two_are_exact_with_one_pair_of_orders(rows, rng):
     ordinary = rng.normal(size=(1, 5)).astype(np.float32)
-    shares, _ = share_scores(in_pairs, rows, ordinary, OWNERS, rng)
+    shares, _ = draw_shares(in_pairs, rows, ordinary, OWNERS, rng)
     expected = [brute_force(in_pairs, row, ordinary[0]) for row in rows]
     np.testing.assert_allclose(shares, expected, atol=1e-6)
 
@@ -101,14 +103,14 @@ def test_shares_of_products_of_two_are_exact_with_one_pair_of_orders(rows, rng):
 def test_shares_of_any_score_are_those_of_brute_force_over_all_orders(rows, rng):
     ordinary = rng.normal(size=(1, 5)).astype(np.float32)
     starts = np.repeat(ordinary, 24, axis=0)
-    shares, _ = share_scores(all_together, rows, starts, OWNERS, AllOrders())
+    shares, _ = draw_shares(all_together, rows, starts, OWNERS, AllOrders())
     expected = [brute_force(all_together, row, ordinary[0]) for row in rows]
     np.testing.assert_allclose(shares, expected, atol=1e-6)
 
 
 def test_shares_sum_to_the_score_less_the_baseline_whatever_is_drawn(rows, rng):
     ordinary = rng.normal(size=(50, 5)).astype(np.float32)
-    shares, baseline = share_scores(all_together, rows, ordinary, OWNERS, rng)
+    shares, baseline = draw_shares(all_together, rows, ordinary, OWNERS, rng)
     np.testing.assert_allclose(
         shares.sum(axis=1), all_together(rows) - baseline, atol=1e-9
     )
@@ -120,7 +122,7 @@ def test_shares_are_the_same_however_many_rows_are_done_at_once(rows, monkeypatc
     for n_values in (1, 60, 1 << 24):
         monkeypatch.setattr("spadework.explain._STEP_VALUES", n_values)
         drawn = np.random.default_rng(1)
-        found.append(share_scores(all_together, rows, ordinary, OWNERS, drawn)[0])
+        found.append(draw_shares(all_together, rows, ordinary, OWNERS, drawn)[0])
     np.testing.assert_allclose(found[0], found[2])
     np.testing.assert_allclose(found[1], found[2])
 
@@ -129,8 +131,20 @@ def test_shares_are_the_same_however_many_rows_are_done_at_once(rows, monkeypatc
 
 
 @cache
-def explained():
-    return explain_rows(fitted(), payments())
+def with_classifiers():
+    """A model of the payments whose one-class classifiers can be asked."""
+    detector = small(learner=ForestLearner(n_trees=20))
+    return fit_table(
+        payments(), label="status", label_map=MAP, keys=["id"], detector=detector
+    )
+
+
+MODELS = {"trees": fitted, "forest": with_classifiers}
+
+
+@cache
+def explained(kind="trees"):
+    return explain_rows(MODELS[kind](), payments())
 
 
 def planted(**values):
@@ -148,20 +162,22 @@ def planted(**values):
     return pa.Table.from_pylist([usual], schema=table.schema)
 
 
-def test_shares_of_a_row_sum_to_its_score_less_its_baseline():
-    scores = fitted().score(payments()).column("anomaly_score").to_numpy()
-    for score, found in zip(scores, explained(), strict=True):
+@pytest.mark.parametrize("kind", MODELS)
+def test_shares_of_a_row_sum_to_its_score_less_its_baseline(kind):
+    scores = MODELS[kind]().score(payments()).column("anomaly_score").to_numpy()
+    for score, found in zip(scores, explained(kind), strict=True):
         assert found.score == score
-        total = sum(each.share for each in found.reasons)
-        assert total == pytest.approx(found.score - found.baseline, abs=1e-6)
         shares = [each.share for each in found.reasons]
+        assert sum(shares) == pytest.approx(found.score - found.baseline, abs=1e-6)
+        assert (found.others, found.n_others) == (0, 0)
         assert shares == sorted(shares, reverse=True)
-        assert {each.column for each in found.reasons} == {
+        assert {each.column for each in found.reasons} <= {
             "amount",
             "place",
             "rate",
             "at",
         }
+        assert all(shares)
 
 
 def test_the_planted_cause_comes_first():
@@ -179,6 +195,36 @@ def test_the_planted_cause_comes_first():
     (found,) = explain_rows(one_cause, planted(amount=400.0))
     assert found.reasons[0].column == "amount"
     assert found.reasons[0].share > 0.5 * (found.score - found.baseline)
+
+
+def test_shares_of_trees_are_those_of_all_orders_and_all_ordinary_rows():
+    few = {name: each[:40] for name, each in vars(fitted().reference).items()}
+    model = replace(fitted(), reference=Reference(**few))
+    rows, owners = payments().slice(0, 2), model.encoder.owners
+    X, starts = model.encoder.encode(rows), np.repeat(ordinary_rows(model), 24, axis=0)
+    score = model.detector.anomaly_score
+    shares, baseline = draw_shares(score, X, starts, owners, AllOrders())
+    for found, expected in zip(explain_rows(model, rows), shares, strict=True):
+        by_name = {each.column: each.share for each in found.reasons}
+        shares = [by_name.get(each.name, 0.0) for each in model.encoder.columns]
+        assert shares == pytest.approx(expected, abs=1e-9)
+        assert found.baseline == pytest.approx(baseline, abs=1e-9)
+
+
+def test_of_many_columns_the_largest_shares_are_put_into_words():
+    rng = np.random.default_rng(0)
+    truth = rng.random(300) < 0.2
+    columns = {f"c{i}": rng.normal(1.0 * truth) for i in range(40)}
+    status = np.where(rng.random(300) < 0.4, np.where(truth, "fraud", "ok"), "")
+    table = pa.table({**columns, "status": status})
+    label_map = MAP | {"": -1}
+    model = fit_table(table, label="status", label_map=label_map, detector=small())
+    for each in explain_rows(model, table):
+        assert len(each.reasons) == MOST_REASONS
+        assert 0 < each.n_others <= 40 - MOST_REASONS
+        total = sum(reason.share for reason in each.reasons) + each.others
+        assert total == pytest.approx(each.score - each.baseline, abs=1e-9)
+        assert f"and {MOST_REASONS - 5 + each.n_others} smaller shares" in str(each)
 
 
 def test_nearest_rows_are_labeled_rows_and_the_nearest_ones():
@@ -209,8 +255,10 @@ def test_an_explanation_reads_as_a_paragraph():
     assert "called anomalous; ordinary" in shown
     assert "amount is 400, higher than in all ordinary rows" in shown
     assert "nearest labeled in training: id " in shown
-    assert "one-class classifiers: " in shown
-    assert "normal below " in shown
+    assert "one-class" not in shown
+    (found,) = explain_rows(with_classifiers(), planted(amount=400.0, place="far"))
+    assert "one-class classifiers: " in str(found)
+    assert "normal below " in str(found)
 
 
 def test_labeled_rows_without_a_key_are_named_by_their_number():
@@ -222,8 +270,8 @@ def test_labeled_rows_without_a_key_are_named_by_their_number():
 
 
 def test_every_classifier_says_its_score_its_thresholds_and_its_vote():
-    thresholds = fitted().detector.pseudo_labels_.thresholds
-    for found in explained():
+    thresholds = with_classifiers().detector.pseudo_labels_.thresholds
+    for found in explained("forest"):
         assert [each.normal_below for each in found.votes] == thresholds.normal.tolist()
         assert [each.anomaly_above for each in found.votes] == (
             thresholds.anomaly.tolist()
@@ -247,17 +295,21 @@ def test_a_row_is_explained_alone_as_among_others():
 
 
 def test_other_draws_hardly_change_the_shares_of_a_few_rows():
-    rows = payments().slice(0, 10)
-    drawn = [explain_rows(fitted(), rows, seed=seed) for seed in (0, 1)]
-    for one, other in zip(*drawn, strict=True):
-        shares = {each.column: each.share for each in other.reasons}
-        for each in one.reasons:
-            assert each.share == pytest.approx(shares[each.column], abs=0.25)
+    model = with_classifiers()
+    score, owners = model.detector.anomaly_score, model.encoder.owners
+    X = model.encoder.encode(payments().slice(0, 10))
+    starts = ordinary_rows(model)[:64]
+    one, other = (
+        draw_shares(score, X, starts, owners, np.random.default_rng(seed))[0]
+        for seed in (0, 1)
+    )
+    np.testing.assert_allclose(one, other, atol=0.05)
 
 
-def test_the_same_seed_gives_the_same_explanations():
+@pytest.mark.parametrize("kind", MODELS)
+def test_explanations_do_not_change(kind):
     rows = payments().slice(0, 5)
-    assert explain_rows(fitted(), rows, seed=3) == explain_rows(fitted(), rows, seed=3)
+    assert explain_rows(MODELS[kind](), rows) == explain_rows(MODELS[kind](), rows)
 
 
 def test_no_rows_need_no_explanation():
@@ -270,22 +322,9 @@ def test_ordinary_rows_are_neither_labeled_nor_called_anomalous():
 
 
 def test_a_model_that_calls_everything_anomalous_has_nothing_to_compare_with():
-    model = fitted()
-    reference = type(model.reference)(
-        model.reference.X,
-        np.ones_like(model.reference.labels),
-        model.reference.scores,
-        model.reference.places,
-    )
-    everything = TableModel(
-        model.detector,
-        model.encoder,
-        model.label,
-        model.label_map,
-        model.keys,
-        model.n_rows,
-        reference,
-    )
+    reference = fitted().reference
+    anomalies = replace(reference, labels=np.ones_like(reference.labels))
+    everything = replace(fitted(), reference=anomalies)
     with pytest.raises(InputError, match="nothing to compare with"):
         explain_rows(everything, payments())
 
@@ -301,14 +340,15 @@ def test_however_many_rows_are_explained_about_as_many_are_scored(monkeypatch):
     monkeypatch.setattr(SPADE, "anomaly_score", counting)
     for n_rows in (150, 1_000):
         n_scored.append(0)
-        assert len(explain_rows(fitted(), payments(n_rows, seed=9))) == n_rows
+        rows = payments(n_rows, seed=9)
+        assert len(explain_rows(with_classifiers(), rows)) == n_rows
     assert max(n_scored) < 1.2 * N_SCORED
 
 
 def test_the_largest_shares_are_shown_whether_for_or_against():
     shares = [0.5, 0.1, 0.05, 0.04, 0.03, 0.02, -0.4]
     reasons = [Reason(f"c{i}", share, f"c{i}") for i, share in enumerate(shares)]
-    shown = str(Explanation(1.0, 0.0, True, reasons, [], "", []))
+    shown = str(Explanation(1.0, 0.0, True, reasons, 0.0, 0, [], "", []))
     assert [line.split()[-1] for line in shown.splitlines()[1:6]] == [
         "c0",
         "c1",
@@ -317,5 +357,5 @@ def test_the_largest_shares_are_shown_whether_for_or_against():
         "c6",
     ]
     assert shown.endswith("and 2 smaller shares")
-    without_one = str(Explanation(1.0, 0.0, True, reasons[1:], [], "", []))
+    without_one = str(Explanation(1.0, 0.0, True, reasons[1:], 0.0, 0, [], "", []))
     assert without_one.endswith("and 1 smaller share")

@@ -13,7 +13,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from exported import ROWS, TRUTH, X, Y, assert_same, forest, model, run
+from exported import ROWS, TRUTH, X, Y, assert_same, model, run, trees
 from mismatch import N_FEATURES
 from spadework import SPADE, __version__, export
 from spadework.errors import ExportError, InputError
@@ -47,7 +47,7 @@ def test_the_returned_difference_is_the_largest_on_the_sample(path):
     assert difference == pytest.approx(found, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["PNU", "network_PNU"])
+@pytest.mark.parametrize("kind", ["trees", "network"])
 def test_rows_that_the_detector_refuses_are_not_judged(path, kind):
     export_onnx(model(kind), path, sample=X)
     rows = X[:7].copy()
@@ -63,7 +63,7 @@ def test_rows_that_the_detector_refuses_are_not_judged(path, kind):
 # The file
 
 
-@pytest.mark.parametrize("kind", ["isolation_forest", "paper"])
+@pytest.mark.parametrize("kind", ["trees", "paper"])
 def test_the_file_is_sound_onnx(path, kind):
     export_onnx(model(kind), path, sample=X)
     onnx.checker.check_model(onnx.load(path), full_check=True)
@@ -72,7 +72,7 @@ def test_the_file_is_sound_onnx(path, kind):
 def test_the_file_says_what_it_was_made_from(path):
     names = list("abcdéfg ")
     table = pd.DataFrame(X, columns=names)
-    detector = forest().fit(table, Y)
+    detector = trees().fit(table, Y)
     export_onnx(detector, path, sample=table)
     metadata = onnxruntime.InferenceSession(path).get_modelmeta().custom_metadata_map
     assert metadata["spadework_version"] == __version__
@@ -87,7 +87,7 @@ def test_features_without_names_are_not_named(path):
 
 
 def test_an_older_export_is_replaced(path):
-    export_onnx(model("network_PNU"), path, sample=X)
+    export_onnx(model("network"), path, sample=X)
     export_onnx(model(), path, sample=X)
     assert_same(run(path, X), model(), X)
     assert os.listdir(path.parent) == ["model.onnx"]
@@ -119,7 +119,7 @@ def test_a_graph_that_scores_otherwise_is_refused(path, monkeypatch, change):
         scores[3] += change * max(1, abs(scores[3]))
         return scores
 
-    export_onnx(model("PU"), path, sample=X)
+    export_onnx(model("labels_alone"), path, sample=X)
     monkeypatch.setattr(SPADE, "anomaly_score", off_by_one_row)
     assert_refused(model(), path, r"1 of 160 rows.*row 3 scores")
     path.unlink()
@@ -142,7 +142,7 @@ def test_a_graph_that_calls_otherwise_is_refused(path, monkeypatch):
         return scores, 1 - flags
 
     monkeypatch.setattr(export, "_run", other_call)
-    assert_refused(model(), path, "160 of 160 rows")
+    assert_refused(model("network"), path, "160 of 160 rows")
 
 
 def test_calls_at_the_threshold_may_differ(path, monkeypatch):

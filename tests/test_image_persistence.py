@@ -113,7 +113,7 @@ def with_fewer_patch_channels(header, arrays):
 
 def with_fewer_columns(header, arrays):
     for name in arrays:
-        if "blend.scaler" in name:
+        if "model_.linear" in name or "model_.scaler" in name:
             arrays[name] = arrays[name][:-1].copy()
 
 

@@ -14,7 +14,14 @@ X = np.arange(8, dtype=np.float32).reshape(4, 2)
 
 
 def made(**changes):
-    parts = {"X": X, "labels": LABELS, "scores": np.zeros(4), "places": np.arange(4)}
+    parts = {
+        "X": X,
+        "labels": LABELS,
+        "scores": np.zeros(4),
+        "places": np.arange(4),
+        "names": None,
+        "learnt": mark_rows(X[LABELS != -1], None),
+    }
     return Reference(**(parts | changes))
 
 
@@ -33,18 +40,6 @@ def test_rows_have_the_same_mark_where_they_are_equal_and_named_alike(values, na
 
 def test_no_rows_have_no_marks():
     assert mark_rows(X[:0], []).shape == (0, 2)
-
-
-def test_labeled_rows_are_known_by_their_marks():
-    names = np.array(["a", "b", "c", "d"], dtype=object)
-    np.testing.assert_array_equal(made().marks, mark_rows(X[[0, 2]], None))
-    named = made(names=names).marks
-    np.testing.assert_array_equal(named, mark_rows(X[[0, 2]], ["a", "c"]))
-
-
-def test_marks_that_are_given_stand_for_more_rows_than_are_there():
-    learnt = np.arange(20, dtype=np.uint64).reshape(10, 2)
-    assert made(learnt=learnt).marks is learnt
 
 
 def test_unlabeled_rows_stand_for_what_comes_in_or_all_if_there_are_none():

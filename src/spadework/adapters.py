@@ -95,9 +95,9 @@ class PyODAdapter(BaseEstimator):
 class PartialMatchingThreshold(BaseEstimator):
     """A threshold for anybody's anomaly scores, from a few labels.
 
-    This is how `SPADE` finds its own threshold: it lies where the tail of the
-    unlabeled scores looks most like the scores of the labeled rows (see
-    `spadework.core.matching.decide_threshold`). In PyOD it takes the place of a
+    This is how `SPADE` finds its threshold where its learner does not predict the share
+    of anomalies: it lies where the tail of the unlabeled scores looks most like the
+    scores of the labeled rows (see `spadework.core.matching.decide_threshold`). In PyOD it takes the place of a
     share of outliers: ``ECOD(contamination=PartialMatchingThreshold(y)).fit(X)``.
 
     Parameters

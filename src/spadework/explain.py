@@ -2,29 +2,39 @@
 
 The score of a row, less the mean score of ordinary rows, is shared among the columns by
 Shapley's rule: each gets what it changes when it takes the row's value, on average over
-the orders in which columns do so. Orders are drawn, and ordinary rows of low to high
-scores are taken; the shares of a row add up exactly, whatever was drawn.
+the orders in which columns do so. The default's shares are in log-odds, exact, and set
+against all ordinary rows that the model remembers. For networks and forests, orders are
+drawn, and some ordinary rows of low to high scores are taken. The shares of a row add up
+exactly either way.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from sklearn.neighbors import NearestNeighbors
 
-from spadework.arrays import Floats, Positions, Rows
+from spadework.arrays import Flags, Floats, Positions, Rows
 from spadework.core.pseudo_labels import BOTH
 from spadework.errors import InputError
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
+from spadework.learners.trees import TreeModel
+from spadework.predictor.shapley import ShapleyTables
+from spadework.progress import progress
 from spadework.reference import Reference
 from spadework.table_model import TableModel
 from spadework.tables.frames import frame_to_table
 from spadework.tables.words import put_into_words
 
 FEWEST_STARTS, MOST_STARTS = 6, 64
-"""Ordinary rows that a row is set against, each with an order and its reverse."""
+"""Ordinary rows that a row is set against where orders are drawn, a pair for each."""
 
 N_SCORED = 200_000
-"""Rows to score for all shares, about; the ordinary rows are as many as that allows."""
+"""Rows to score for all these shares, about; the ordinary rows are as many as allows."""
+
+MOST_REASONS = 20
+"""Columns of a row that are put into words, at most."""
 
 N_NEAREST = 3
 _STEP_VALUES = 1 << 24
@@ -80,15 +90,18 @@ class Explanation:
     """Why one row has its score.
 
     Score less ``baseline``, the mean score of ordinary rows, is the sum of the shares of
-    all columns, the ``reasons``, with the largest first. ``nearest`` are labeled training
-    rows. ``pseudo_label`` is what the one-class classifiers say, empty where there are
-    none, and ``votes`` the same one by one.
+    all columns. ``reasons`` are the columns with the largest shares, for the score before
+    against it, and ``others`` is the sum of all smaller shares, ``n_others`` of them.
+    ``nearest`` are labeled training rows. ``pseudo_label`` is what the one-class
+    classifiers say, empty where the model has none, and ``votes`` the same one by one.
     """
 
     score: float
     baseline: float
     anomalous: bool
     reasons: list[Reason]
+    others: float
+    n_others: int
     nearest: list[Neighbour]
     pseudo_label: str
     votes: list[Vote]
@@ -100,7 +113,7 @@ class Explanation:
         lines += [
             f"  {each.share:+.3f}  {each.words}" for each in self.reasons if each in shown
         ]
-        if n_left := len(self.reasons) - len(shown):
+        if n_left := len(self.reasons) - len(shown) + self.n_others:
             lines.append(f"  and {n_left} smaller {'share' if n_left == 1 else 'shares'}")
         if self.nearest:
             near = ", ".join(map(str, self.nearest))
@@ -111,27 +124,20 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explanation]:
+def explain_rows(
+    model: TableModel, rows: Any, *, verbose: bool = False
+) -> list[Explanation]:
     """Explain the score of every row of a frame."""
     table = frame_to_table(rows)
     if not table.num_rows:
         return []
     X = model.encoder.encode(table)
-    columns, owners = model.encoder.columns, model.encoder.owners
     ordinary = ordinary_rows(model)
-    n_starts = N_SCORED // (2 * len(X) * (len(columns) + 1))
-    shares, baseline = share_scores(
-        model.detector.anomaly_score,
-        X,
-        _spread(model, ordinary, int(np.clip(n_starts, FEWEST_STARTS, MOST_STARTS))),
-        owners,
-        np.random.default_rng(seed),
-    )
+    shares, baseline = _share_scores(model, X, ordinary, verbose)
+    kept = _find_largest(shares)
+    reasons = _reasons(model, table, shares, kept, ordinary, verbose)
+    others = np.where(kept, 0.0, shares)
     scores = model.detector.anomaly_score(X)
-    words = [
-        put_into_words(column, table.column(column.name), ordinary[:, owners == at])
-        for at, column in enumerate(columns)
-    ]
     nearest = _nearest_labeled(model, X)
     verdicts, votes = _votes(model, X)
     called = scores > model.detector.threshold_
@@ -140,10 +146,9 @@ def explain_rows(model: TableModel, rows: Any, *, seed: int = 0) -> list[Explana
             float(scores[row]),
             baseline,
             bool(called[row]),
-            [
-                Reason(columns[at].name, float(shares[row, at]), words[at][row])
-                for at in np.argsort(-shares[row], kind="stable")
-            ],
+            reasons[row],
+            float(others[row].sum()),
+            int(np.count_nonzero(others[row])),
             nearest[row],
             verdicts[row],
             votes[row],
@@ -166,8 +171,29 @@ def ordinary_rows(model: TableModel) -> Rows:
     return reference.X[plain]
 
 
-def share_scores(
-    score: Any, X: Rows, starts: Rows, owners: Positions, rng: np.random.Generator
+def _share_scores(
+    model: TableModel, X: Rows, ordinary: Rows, verbose: bool
+) -> tuple[Floats, float]:
+    """Share the scores of rows among columns, (n_rows, n_columns), above a baseline."""
+    owners, learnt = model.encoder.owners, model.detector.model_
+    if isinstance(learnt, TreeModel):
+        tables = ShapleyTables.of(learnt.trees, ordinary, owners)
+        return tables.shares(X), tables.baseline
+    n_starts = N_SCORED // (2 * len(X) * (len(model.encoder.columns) + 1))
+    n_starts = int(np.clip(n_starts, FEWEST_STARTS, MOST_STARTS))
+    starts, rng = _spread(model, ordinary, n_starts), np.random.default_rng(0)
+    score = model.detector.anomaly_score
+    return draw_shares(score, X, starts, owners, rng, verbose=verbose)
+
+
+def draw_shares(
+    score: Any,
+    X: Rows,
+    starts: Rows,
+    owners: Positions,
+    rng: np.random.Generator,
+    *,
+    verbose: bool = False,
 ) -> tuple[Floats, float]:
     """Share the scores of rows among columns, over pairs of an order and its reverse.
 
@@ -179,13 +205,15 @@ def share_scores(
     n_columns = int(owners.max()) + 1
     n_at_once = max(1, _STEP_VALUES // ((n_columns + 1) * X.shape[1]))
     shares = np.zeros((len(X), n_columns))
-    for start in starts:
-        order = rng.permutation(n_columns)
-        for columns in (order, order[::-1]):
-            for first in range(0, len(X), n_at_once):
-                part = slice(first, first + n_at_once)
-                scores = _score_steps(score, start, X[part], owners, columns)
-                shares[part, columns] += np.diff(scores, axis=0).T
+    with progress("sharing scores", len(starts), verbose=verbose) as advance:
+        for start in starts:
+            order = rng.permutation(n_columns)
+            for columns in (order, order[::-1]):
+                for first in range(0, len(X), n_at_once):
+                    part = slice(first, first + n_at_once)
+                    scores = _score_steps(score, start, X[part], owners, columns)
+                    shares[part, columns] += np.diff(scores, axis=0).T
+            advance("")
     return shares / (2 * len(starts)), float(score(starts).mean())
 
 
@@ -212,23 +240,58 @@ def _score_steps(
     return score(steps.reshape(-1, X.shape[1])).reshape(len(columns) + 1, len(X))
 
 
+def _find_largest(shares: Floats) -> Flags:
+    """Tell the largest shares of each row, for and against, of the same shape."""
+    order = np.argsort(-np.abs(shares), axis=1, kind="stable")
+    kept = np.zeros(shares.shape, dtype=bool)
+    np.put_along_axis(kept, order[:, :MOST_REASONS], True, axis=1)
+    return kept & (shares != 0)
+
+
+def _reasons(
+    model: TableModel,
+    table: pa.Table,
+    shares: Floats,
+    kept: Flags,
+    ordinary: Rows,
+    verbose: bool,
+) -> list[list[Reason]]:
+    """Put the kept shares of every row into words, those for the score first."""
+    columns, owners = model.encoder.columns, model.encoder.owners
+    named = np.flatnonzero(kept.any(axis=0))
+    reasons: list[list[Reason]] = [[] for _ in shares]
+    with progress("explaining", len(named), verbose=verbose) as advance:
+        for at in named:
+            column, rows = columns[at], np.flatnonzero(kept[:, at])
+            values = table.column(column.name).take(pa.array(rows))
+            said = put_into_words(column, values, ordinary[:, owners == at])
+            for row, words in zip(rows.tolist(), said, strict=True):
+                reasons[row].append(Reason(column.name, float(shares[row, at]), words))
+            advance("")
+    return [sorted(each, key=lambda reason: -reason.share) for each in reasons]
+
+
 def _nearest_labeled(model: TableModel, X: Rows) -> list[list[Neighbour]]:
     """Find the labeled training rows nearest to each row, on scaled features."""
     reference: Reference = model.reference
     labeled = np.flatnonzero(reference.labels != UNLABELED)
     represent = model.detector.model_.represent
-    known = represent(reference.X[labeled])
+    known, codes = represent(reference.X[labeled]), represent(X)
     names = [""] * len(reference.X) if reference.names is None else reference.names
 
     def neighbour(at: int, distance: float) -> Neighbour:
         label = _LABELS[int(reference.labels[at])]
         return Neighbour(int(reference.places[at]), label, distance, str(names[at]))
 
+    search = NearestNeighbors(n_neighbors=min(N_NEAREST, len(known)), algorithm="brute")
+    near: Any = search.fit(known).kneighbors(codes, return_distance=False)
     found = []
-    for row in represent(X):
-        distance = np.sqrt(((known - row) ** 2).sum(axis=1))
-        order = np.argsort(distance, kind="stable")[:N_NEAREST]
-        found.append([neighbour(int(labeled[i]), float(distance[i])) for i in order])
+    for row, places in zip(codes, np.sort(near, axis=1), strict=True):
+        distance = np.sqrt(((known[places] - row) ** 2).sum(axis=1))  # 0 where the same
+        order = np.argsort(distance, kind="stable")
+        found.append(
+            [neighbour(int(labeled[places[i]]), float(distance[i])) for i in order]
+        )
     return found
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
     from spadework.in_context.detector import InContextDetector
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _CLASSES = {
     "core.gaussian": ["GaussianEnsemble"],
@@ -51,10 +51,10 @@ _CLASSES = {
         "PrincipalScaler",
     ],
     "core.trees": ["FlatForest"],
-    "core.trust": ["Evidence", "Trust"],
     "detector": ["SPADE"],
     "images.density": ["CodeGaussians"],
     "images.detector": ["ImageSPADE"],
+    "images.linear": ["LinearModel"],
     "images.network": ["PredictorModel"],
     "images.paper": ["PaperLearner"],
     "images.patches": ["PatchBank"],
@@ -66,13 +66,12 @@ _CLASSES = {
     "in_context.modules": ["ModelConfig"],
     "in_context.weights": ["Weights"],
     "labels": ["LabelCensus"],
-    "learners.blend": ["BlendedModel", "Levels", "ReadingModel"],
-    "learners.directions": ["ColumnScorer", "LinearScorer", "ScaledScorer"],
-    "learners.forest": ["ForestLearner"],
+    "learners.forest": ["ForestLearner", "ForestModel"],
+    "learners.label_trust": ["LabelTrust"],
     "learners.network": ["NetworkLearner", "NetworkModel"],
-    "learners.oddness": ["Oddness"],
     "learners.one_class": ["IsolationForestMembers", "SVMMembers"],
-    "learners.perceptrons": ["Perceptrons"],
+    "learners.trees": ["TreeLearner", "TreeModel"],
+    "predictor.trees": ["SymmetricTrees"],
     "reference": ["Reference"],
     "table_model": ["TableModel"],
     "tables.columns": ["CategoryColumn", "DateColumn", "NumberColumn", "TimeColumn"],

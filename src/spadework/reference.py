@@ -17,16 +17,16 @@ class Reference:
     """Training rows that a model remembers, to explain and to compare with.
 
     Of each, encoded, it is known which training row it is, counted from 0, and by name
-    what the key columns say, if there are any. ``learnt``, (n_labeled, 2), marks all rows
-    whose labels were learnt from, as of `mark_rows`; earlier models have none.
+    what the key columns say, None where there are none. ``learnt``, (n_labeled, 2), marks
+    all rows whose labels were learnt from, as of `mark_rows`.
     """
 
     X: Rows
     labels: Labels
     scores: Floats
     places: NDArray[np.int64]
-    names: NDArray[np.object_] | None = None
-    learnt: NDArray[np.uint64] | None = None
+    names: NDArray[np.object_] | None
+    learnt: NDArray[np.uint64]
 
     def __post_init__(self) -> None:
         n_rows = len(self.X)
@@ -34,17 +34,8 @@ class Reference:
         others += [] if self.names is None else [self.names]
         if self.X.ndim != 2 or any(each.shape != (n_rows,) for each in others):
             raise InputError("a reference needs label, score, place and name per row")
-        if self.learnt is not None and self.learnt.shape[1:] != (2,):
+        if self.learnt.shape[1:] != (2,):
             raise InputError("a reference needs two marks for each row learnt from")
-
-    @property
-    def marks(self) -> NDArray[np.uint64]:
-        """Marks of the rows known to have been learnt from with their labels."""
-        if self.learnt is not None:
-            return self.learnt
-        labeled = self.labels != UNLABELED
-        names = None if self.names is None else self.names[labeled].tolist()
-        return mark_rows(self.X[labeled], names)
 
     @property
     def usual(self) -> Flags:

@@ -30,7 +30,8 @@ else:
 logger = logging.getLogger("spadework")
 
 MAX_FEATURES = 2_000
-"""Features of a table, at most: memory and model files grow with their square."""
+"""Features of a table, at most: contexts of more take minutes to read, and one-class
+classifiers take memory that grows with their square."""
 
 REFERENCE_ROWS = 5_000
 """Rows of each kind of label, at most, that a model remembers."""

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,12 +40,13 @@ def test_demo_finds_the_kind_that_nobody_labeled(shown):
     rows = [line for line in shown.stdout.splitlines() if "SPADE  " in line]
     new_kind = float(rows[0].split("│")[-2])
     assert new_kind > 0.8
-    assert "pseudo-labels used at weight" in shown.stdout
+    assert "Pseudo-labels rank labeled anomalies" in shown.stdout
+    assert "where all 3 members agree" in shown.stdout
     assert "PNU: 10 anomalies, 40 normals, 849 unlabeled" in shown.stdout
 
 
 def test_demo_logs_progress_lines_when_there_is_no_terminal(shown):
-    assert "growing trees: done after 400 steps" in shown.stderr
+    assert re.search(r"reading contexts: done after \d+ steps", shown.stderr)
 
 
 def test_demo_draws_a_progress_bar_on_a_terminal():
@@ -54,5 +56,5 @@ def test_demo_draws_a_progress_bar_on_a_terminal():
     shown = read_all(ours)
     os.close(ours)
     assert process.wait() == 0
-    assert "400/400" in shown
+    assert re.search(r"(\d)/\1", shown)
     assert "━━" in shown

@@ -78,6 +78,6 @@ def test_rows_are_explained_by_their_keys(made):
     explain = ("explain", "model", "old.csv", "--key-value")
     assert ended(*explain, key, cwd=made).stdout == by_number
     said = ended(*explain, "nobody", cwd=made, code=1).stderr
-    assert "no row of 6,000 has id nobody" in said
+    assert "no row of 1,200 has id nobody" in said
     both = ended(*explain, key, "--row", "17", cwd=made, code=1).stderr
     assert "not both" in both

@@ -245,7 +245,7 @@ def test_a_refit_takes_new_rows_with_words_once_they_are_said_to_mean_missing(ma
     (made / "words.csv").write_text("\n".join([header, *map(",".join, rows)]) + "\n")
     fit = ("fit", "old.csv", "--unlabeled", "words.csv", *FIT, "-o", "model-4")
     refused = ended(*fit, cwd=made, code=1).stderr
-    assert "amount: 7 of its values are no number, such as 'pending' in row 6,000" in (
+    assert "amount: 7 of its values are no number, such as 'pending' in row 1,200" in (
         refused
     )
     assert not (made / "model-4").exists()

@@ -15,6 +15,7 @@ def test_a_made_table_is_not_written_over(made):
 
 
 def test_of_made_payments_both_kinds_of_fraud_are_called_as_the_guide_says(tmp_path):
+    """Nobody labeled the second, and merchants, of which many are rare, hide it."""
     path = tmp_path / "payments.csv"
     write_payments(path, seed=0)
     table = pd.read_csv(path, parse_dates=["time"])
@@ -22,13 +23,10 @@ def test_of_made_payments_both_kinds_of_fraud_are_called_as_the_guide_says(tmp_p
     second = (table["channel"] == "atm") & (hour == 3) & (table["age_of_card"] < 150)
     first = (table["channel"] == "web") & (table["amount"] > 200)
     options = {"label": "status", "label_map": {"fraud": 1, "ok": 0}, "keys": ["id"]}
-    called, trust = {}, {}
+    called = {}
     for left_out in ((), ("merchant",)):
         model = fit_table(path, ignore=left_out, **options)
         called[left_out] = model.score(path).column("anomaly").to_numpy() == 1
-        trust[left_out] = str(model.detector.trust_)
-    assert "pseudo-labels not used" in trust[()]
-    assert "pseudo-labels used" in trust["merchant",]
     assert called[()][second].sum() == 0
-    assert called["merchant",][second].mean() > 0.2
-    assert called["merchant",][first].mean() > 0.6
+    assert called["merchant",][second].mean() > 0.6
+    assert called["merchant",][first].mean() > 0.9

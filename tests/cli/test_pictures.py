@@ -71,7 +71,6 @@ def test_fit_says_what_it_learns_from_and_what_it_came_to(place):
     assert facts["setting"] == "PNU"
     assert facts["defects"] == {"square": 6}
     assert (facts["pictures"], facts["left_out"], facts["size"]) == (40, 0, 64)
-    assert "weights" in facts["trust"]
     said = (place / "fit.txt").read_text()
     for words in ("40 in parts", "6 anomalies", "square 6", "learner: pretrained"):
         assert words in said

@@ -3,6 +3,8 @@
 import json
 
 import pyarrow.parquet as pa_parquet
+import pytest
+from scipy.special import expit
 
 from commands import assert_refused, run
 from fitted_payments import payments
@@ -35,7 +37,8 @@ def test_score_calls_rows_by_another_threshold_if_one_is_given(place):
     assert done.returncode == 0, done.stderr
     for line in done.stdout.splitlines()[1:]:
         _, score, probability, called = line.split(",")
-        assert (float(probability) > 0.5) == (float(score) > 2) == (called == "1")
+        assert (float(score) > 2) == (called == "1")
+        assert float(probability) == pytest.approx(expit(float(score)))
     refused = run("score", "model", "new.csv", "--threshold", "nan", cwd=place)
     assert_refused(refused, "threshold must be", "a number; got nan")
 

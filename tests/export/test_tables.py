@@ -5,7 +5,7 @@ import onnxruntime
 import pyarrow as pa
 import pytest
 
-from spadework import SPADE, ForestLearner, fit_table
+from spadework import SPADE, TreeLearner, fit_table
 from spadework.errors import ExportError
 from spadework.export import export_onnx
 from spadework.export.tables import table_feed
@@ -40,7 +40,7 @@ def model():
         made_table(900, 0),
         label="status",
         label_map={"fraud": 1, "ok": 0, "": -1},
-        detector=SPADE(learner=ForestLearner(n_trees=5), random_state=0),
+        detector=SPADE(learner=TreeLearner(pseudo_labels=False), random_state=0),
     )
 
 
@@ -61,7 +61,7 @@ def test_columns_named_like_outputs_are_refused(tmp_path):
     table = made_table(400, 0).rename_columns(
         ["score", *made_table(1, 0).column_names[1:]]
     )
-    detector = SPADE(learner=ForestLearner(n_trees=5), random_state=0)
+    detector = SPADE(learner=TreeLearner(pseudo_labels=False), random_state=0)
     label_map = {"fraud": 1, "ok": 0, "": -1}
     model = fit_table(table, label="status", label_map=label_map, detector=detector)
     with pytest.raises(ExportError, match="named like the outputs"):
@@ -73,7 +73,7 @@ def test_columns_may_have_names_like_those_inside_a_graph(tmp_path):
     table = made_table(400, 0)
     names = ["Sub_5", "constant_0", "Unsqueeze_0"]
     table = table.rename_columns([*names, *table.column_names[3:]])
-    detector = SPADE(learner=ForestLearner(n_trees=5), random_state=0)
+    detector = SPADE(learner=TreeLearner(pseudo_labels=False), random_state=0)
     label_map = {"fraud": 1, "ok": 0, "": -1}
     model = fit_table(table, label="status", label_map=label_map, detector=detector)
     export_onnx(model, tmp_path / "model.onnx", sample=table)
@@ -101,7 +101,7 @@ def test_what_was_said_to_be_missing_is_missing_to_the_graph(tmp_path):
         label="status",
         label_map={"fraud": 1, "ok": 0, "": -1},
         missing=["-999", "unknown", "1900-01-01", "23:59:59"],
-        detector=SPADE(learner=ForestLearner(n_trees=5), random_state=0),
+        detector=SPADE(learner=TreeLearner(pseudo_labels=False), random_state=0),
     )
     path = tmp_path / "model.onnx"
     export_onnx(model, path, sample=table)

@@ -1,4 +1,4 @@
-"""Trees of a graph: forests whose trees may be lone leaves, and bisections of knots."""
+"""Trees of a graph score as they do by themselves, whatever they look like."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -6,15 +6,39 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from exported import ROWS, model, run
+from exported import ROWS, assert_same, model, run
 from mismatch import N_FEATURES
 from spadework.core.trees import FlatForest
 from spadework.export import export_onnx
-from spadework.export.trees import bisection_trees
+from spadework.predictor.trees import SymmetricTrees
 
 
-def test_trees_of_a_single_leaf_are_exported(tmp_path):
-    path = tmp_path / "model.onnx"
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.onnx"
+
+
+@pytest.mark.parametrize(("n_trees", "depth"), [(1, 1), (3, 2), (2, 8), (0, 6)])
+def test_symmetric_trees_of_any_depth_answer_alike_on_the_border_too(
+    path, n_trees, depth
+):
+    """Every answer to every question leads to a value of its own."""
+    rng = np.random.default_rng(depth)
+    trees = SymmetricTrees(
+        N_FEATURES,
+        rng.integers(N_FEATURES, size=(n_trees, depth)),
+        rng.integers(-2, 3, size=(n_trees, depth)).astype(np.float32) / 2,
+        rng.normal(size=(n_trees, 2**depth)),
+        intercept=-0.75,
+    )
+    detector = deepcopy(model())
+    detector.model_ = replace(detector.model_, trees=trees)
+    rows = np.vstack([ROWS, rng.integers(-2, 3, size=(200, N_FEATURES)) / 2])
+    assert export_onnx(detector, path, sample=rows) < 1e-12
+    assert_same(run(path, rows), detector, rows)
+
+
+def test_trees_of_a_forest_may_be_a_single_leaf(path):
     trees = FlatForest(
         n_features=N_FEATURES,
         roots=np.array([0, 1, 4]),
@@ -23,34 +47,8 @@ def test_trees_of_a_single_leaf_are_exported(tmp_path):
         left=np.array([0, 2, 2, 3, 4]),
         value=np.array([0.25, 0.0, 0.125, 0.75, 1.0]),
     )
-    detector = deepcopy(model())
-    reading = replace(detector.model_.readings[0], scorer=trees)
-    detector.model_ = replace(detector.model_, readings=(reading,))
-    on_the_split = np.full((1, N_FEATURES), 0.5)
-    rows = np.vstack([ROWS, on_the_split])
+    detector = deepcopy(model("forest"))
+    detector.model_ = replace(detector.model_, forest=trees)
+    rows = np.vstack([ROWS, np.full((1, N_FEATURES), 0.5)])  # on the split
     export_onnx(detector, path, sample=rows)
     assert len(np.unique(run(path, rows)["score"])) == 2
-
-
-def leaf(trees, column, value):
-    """Walk down the tree of a column; return the place of the leaf that is reached."""
-    node, is_end = trees.roots[column], False
-    while not is_end:
-        assert trees.feature[node] == column
-        lower = value < trees.split[node]
-        ends = trees.low_ends if lower else trees.high_ends
-        node, is_end = (trees.low if lower else trees.high)[node], ends[node]
-    assert trees.column[node] == column
-    return trees.value[node]
-
-
-@pytest.mark.parametrize("sizes", [(1,), (2, 1), (5, 8, 3)])
-def test_bisections_count_the_knots_up_to_a_value(sizes):
-    knots = [np.sort(np.random.default_rng(n).normal(size=n)) for n in sizes]
-    trees = bisection_trees(knots)
-    first = 0
-    for column, each in enumerate(knots):
-        values = np.concatenate([each, each - 1e-9, [-9.0, 9.0]])
-        found = [leaf(trees, column, value) - first for value in values]
-        assert found == [(each <= value).sum() for value in values]
-        first += len(each) + 1

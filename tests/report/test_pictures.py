@@ -55,7 +55,6 @@ def test_the_page_stands_alone_and_shows_what_it_promises(folder, tmp_path):
         "The most anomalous pictures",
         "ROC AUC",
         "average precision",
-        "unlabeled pictures are",
         'class="threshold"',
         "Model card",
     ):

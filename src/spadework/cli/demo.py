@@ -54,16 +54,15 @@ def demo(
         f"{GIVEN}s are labeled. {MISSED}s are a new kind.\n"
     )
     detector.fit(digits.X, digits.y)
-    ignoring = library.forest.ForestLearner(readings=["labels"])
+    ignoring = library.trees.TreeLearner(pseudo_labels=False)
     labels_only = library.detector.SPADE(learner=ignoring, random_state=seed)
     labels_only.fit(digits.X, digits.y)
-    pseudo = detector.pseudo_labels_
+    pseudo, share = detector.pseudo_labels_, detector.share_
     assert pseudo is not None
     console.print(f"[bold]Labels[/]         {detector.census_}")
     console.print(
         f"[bold]Pseudo-labels[/]  {pseudo.n_anomalies:,} anomalies, "
-        f"{pseudo.n_normals:,} normals, by consensus of {detector.n_members} "
-        f"one-class classifiers"
+        f"{pseudo.n_normals:,} normals, where all {pseudo.votes.shape[1]} members agree"
     )
     console.print(f"[bold]Trust[/]          {detector.trust_}\n")
     scores = {
@@ -74,9 +73,10 @@ def demo(
     found = scores["SPADE"] > detector.threshold_
     anomalous = (digits.digit_test == GIVEN) | (digits.digit_test == MISSED)
     console.print(
-        f"\nAt the threshold SPADE chose without validation data "
-        f"({detector.threshold_:.3f}): {found.sum()} rows flagged, "
-        f"{(found & anomalous).sum()} of them among the {anomalous.sum()} anomalies.\n"
+        f"\nWithout validation data, SPADE takes {share:.0%} of unlabeled rows for "
+        f"anomalies. At the threshold that calls so many ({detector.threshold_:.3f}): "
+        f"{found.sum()} test rows flagged, {(found & anomalous).sum()} of them among the "
+        f"{anomalous.sum()} anomalies.\n"
     )
     console.print("[bold]The four most anomalous test rows[/]")
     top = scores["SPADE"].argsort()[::-1][:4]

@@ -23,9 +23,11 @@ def explain(
         Option(help="Explain the row with this key instead; repeatable."),
     ] = None,
     query: models.Query = None,
+    quiet: models.Quiet = False,
     as_json: models.Json = False,
 ) -> None:
     """Say which columns make rows anomalous, and which labeled rows are near."""
+    models.hush(quiet)
     fitted, source = models.load_model(model, sources), models.source_of(sources)
     if row and key_value:
         raise InputError("give rows by --row or by --key-value, not both")
@@ -42,7 +44,7 @@ def explain(
         )
         numbers = found.tolist()
     fitted.refuse_without_keys(rows.column_names)
-    explained = library.explain.explain_rows(fitted, rows)
+    explained = library.explain.explain_rows(fitted, rows, verbose=not quiet)
     keys = rows.select(fitted.keys).to_pylist() if fitted.keys else [{}] * len(explained)
     if as_json:
         facts = [

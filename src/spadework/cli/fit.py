@@ -53,7 +53,7 @@ def fit(
     ] = None,
     learner: Annotated[
         str | None,
-        Option(help="forest (default) or network; for pictures pretrained or paper."),
+        Option(help="trees, network or forest; for pictures pretrained or paper."),
     ] = None,
     size: Annotated[
         int | None, Option(help="Side that pictures are resized to, 256 if not set.")
@@ -102,7 +102,6 @@ def fit(
             return
         if facts["left_out"]:
             console.print(f"left out: {facts['left_out']:,} pictures that cannot be read")
-        console.print(f"trust:  {facts['trust']}")
         console.print(f"calls:  pictures that score above {facts['threshold']:.3f}")
         console.print(f"model:  {target}")
         return
@@ -133,7 +132,7 @@ def fit(
         raise InputError(error.explain(as_options)) from error
     for line in plan.lines():
         console.print(line)
-    own["learner"] = learner or "forest"
+    own["learner"] = learner or "trees"
     model = plan.fit(library.detector.SPADE(**own))
     models.save_into(target, model)
     facts, giveaways = summarize(model), library.differences.find_giveaways(model)

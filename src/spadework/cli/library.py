@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spadework.images import photos
     from spadework.images import reading as photo_reading
     from spadework.images import scoring as photo_scoring
-    from spadework.learners import forest
+    from spadework.learners import trees
     from spadework.report import pictures as picture_report
     from spadework.tables import reading
 else:
@@ -34,7 +34,6 @@ else:
     differences = LazyModule("spadework.differences")
     explain = LazyModule("spadework.explain")
     export = LazyModule("spadework.export")
-    forest = LazyModule("spadework.learners.forest")
     image_detector = LazyModule("spadework.images.detector")
     labels = LazyModule("spadework.labels")
     lost_columns = LazyModule("spadework.lost_columns")
@@ -48,4 +47,5 @@ else:
     scoring = LazyModule("spadework.scoring")
     table_fitting = LazyModule("spadework.table_fitting")
     table_model = LazyModule("spadework.table_model")
+    trees = LazyModule("spadework.learners.trees")
     validation = LazyModule("spadework.validation")

@@ -102,7 +102,6 @@ def _summarize(detector: "ImageSPADE", photos: "Photos") -> dict[str, Any]:
         "defects": _types(photos),
         "size": detector.size,
         "learner": detector.learner,
-        "trust": str(detector.trust_) if detector.trust_ else "not judged",
         "threshold": detector.threshold_,
     }
 

@@ -1,9 +1,7 @@
 """One ONNX graph from a fitted model: encoding, learner and threshold in one file.
 
-The graph computes in double precision, as the detector does: what float32 rounds away
-would show in ranks. Trees are `TreeEnsemble` operators of ``ai.onnx.ml``, the first that
-answer in double. ``np.interp`` is a tree too: a bisection of the knots of all columns,
-whose leaf is the place of a row's segment in a table.
+The graph computes in double precision, as the detector does. Trees are `TreeEnsemble`
+operators of ``ai.onnx.ml``, the first that answer in double.
 """
 
 import json
@@ -73,7 +71,7 @@ def export_onnx(
     Parameters
     ----------
     model : SPADE, TableModel or ImageSPADE
-        Fitted, with any learner and one-class classifier but objects of your own.
+        Fitted, with any learner but objects of your own.
     path : path of the file, ``.onnx`` by custom
         A file that is not an exported model is never replaced.
     sample : array-like of shape (n_samples, n_features), or a frame for a TableModel
@@ -133,11 +131,12 @@ def build_onnx(model: "SPADE | TableModel | ImageSPADE") -> "ModelProto":
         inputs = {"pixels": (UINT8, ["batch", size, size, 3])}
         photo_model = photo_graphs.photo_model(model)
         scores = photo_graphs.add_photos(graph, photo_model, "pixels", size)
-    add_answers(graph, scores, detector.threshold_)
+    log_odds = isinstance(detector, SPADE) and detector.model_.gives_log_odds
+    add_answers(graph, scores, detector.threshold_, log_odds=log_odds)
     if graph.n_bytes > _MAX_BYTES:
         raise ExportError(
             f"the detector takes {graph.n_bytes / 1e9:.1f} GB as a graph, and an ONNX "
-            f"file holds 2. Fit on fewer columns, or with fewer one-class classifiers"
+            f"file holds 2. Fit on fewer columns, or with fewer trees or networks"
         )
     answers = {"score": DOUBLE, "probability": DOUBLE, "anomaly": INT64}
     outputs = {name: (kind, ["batch"]) for name, kind in answers.items()}

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from spadework.errors import ExportError
 from spadework.export.graph import DOUBLE, FLOAT, Graph
-from spadework.export.parts import add_blend
 from spadework.images.backbone import BLOCKS, FINE, PATCH, PATCH_WIDTH, SHORTEST, Weights
 from spadework.images.detector import ImageSPADE
 from spadework.images.patches import ODDEST, PatchBank
@@ -55,7 +54,9 @@ def add_photos(graph: Graph, model: PhotoModel, pixels: str, size: int) -> str:
         spotted = _add_spots(graph, model.spotter, smooth, n_positions)
         scores_of_patches.append(spotted)
     rows = graph.add("Concat", *pooled, correlations, *scores_of_patches, axis=1)
-    scores = add_blend(graph, model.blend, graph.add("Cast", rows, to=DOUBLE))
+    weights = model.linear.weights[:, None]
+    product = graph.add("MatMul", graph.add("Cast", rows, to=DOUBLE), weights)
+    scores = graph.add("Add", product, model.linear.intercept)
     return graph.add("Squeeze", scores, np.array([1]))
 
 

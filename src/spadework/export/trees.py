@@ -1,6 +1,5 @@
-"""Trees as ONNX's operator has them: forests, and bisections of knots."""
+"""Trees as ONNX's operator has them: symmetric ones written out, and forests."""
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -8,18 +7,18 @@ import numpy as np
 from spadework.arrays import Flags, Floats, Positions
 from spadework.core.trees import FlatForest
 from spadework.export.graph import Graph
+from spadework.predictor.trees import SymmetricTrees
 
-BRANCH_LEQ, BRANCH_LT = 0, 1
-AVERAGE, SUM = 0, 1
+_BRANCH_LEQ = 0
+_AVERAGE, _SUM = 0, 1
 _NODE_BYTES = 40  # what a node of a tree and a leaf take together, at most
 
 
 class Trees(NamedTuple):
     """Trees, (n_trees,), whose inner nodes and leaves are numbered apart.
 
-    Smaller values than the split lead to the node or leaf low, and larger ones to high,
-    all (n_nodes,); ends are leaves. A leaf adds its value to a column of the output, both
-    (n_leaves,).
+    Values up to the split lead to the node or leaf low, and larger ones to high, all
+    (n_nodes,); ends are leaves. Values are those of the leaves, (n_leaves,).
     """
 
     roots: Positions
@@ -30,29 +29,30 @@ class Trees(NamedTuple):
     high: Positions
     high_ends: Flags
     value: Floats
-    column: Positions
+
+
+def add_symmetric_trees(graph: Graph, trees: SymmetricTrees, cells: str) -> str:
+    """Intercept and sum of the leaf values of each row, (batch, 1)."""
+    sums = _add_trees(graph, _write_out(trees), cells, _SUM) if len(trees.values) else 0.0
+    return graph.add("Add", sums, trees.intercept)
 
 
 def add_forest(graph: Graph, forest: FlatForest, cells: str) -> str:
     """Mean leaf value of each row, (batch, 1)."""
-    trees = _split_forest(forest)
-    return add_trees(graph, trees, cells, mode=BRANCH_LEQ, aggregate=AVERAGE)
+    return _add_trees(graph, _split_forest(forest), cells, _AVERAGE)
 
 
-def add_trees(
-    graph: Graph, trees: Trees, cells: str, *, mode: int, aggregate: int
-) -> str:
-    """Add trees; low branches are taken where ``mode`` holds of value and split."""
+def _add_trees(graph: Graph, trees: Trees, cells: str, aggregate: int) -> str:
     from onnx import numpy_helper
 
-    modes = np.full(len(trees.split), mode, dtype=np.uint8)
+    modes = np.full(len(trees.split), _BRANCH_LEQ, dtype=np.uint8)
     graph.n_bytes += _NODE_BYTES * len(trees.split)
     return graph.add(
         "TreeEnsemble",
         cells,
         domain="ai.onnx.ml",
         aggregate_function=aggregate,
-        n_targets=int(trees.column.max()) + 1,
+        n_targets=1,
         tree_roots=trees.roots.tolist(),
         nodes_modes=numpy_helper.from_array(modes),
         nodes_featureids=trees.feature.tolist(),
@@ -61,8 +61,31 @@ def add_trees(
         nodes_trueleafs=trees.low_ends.astype(int).tolist(),
         nodes_falsenodeids=trees.high.tolist(),
         nodes_falseleafs=trees.high_ends.astype(int).tolist(),
-        leaf_targetids=trees.column.tolist(),
+        leaf_targetids=[0] * len(trees.value),
         leaf_weights=numpy_helper.from_array(trees.value),
+    )
+
+
+def _write_out(trees: SymmetricTrees) -> Trees:
+    """Ask every question of a level at each of its nodes."""
+    n_trees, depth = trees.columns.shape
+    n_leaves = 2**depth
+    n_nodes = n_leaves - 1
+    node, tree = np.arange(n_nodes), np.arange(n_trees)[:, None]
+    level = np.log2(node + 1).astype(np.intp)
+    # The children of node i are 2 i + 1 and 2 i + 2, and leaves follow the last node.
+    low, ends = 2 * node + 1, 2 * node + 1 >= n_nodes
+    low = np.where(ends, low - n_nodes + n_leaves * tree, low + n_nodes * tree).ravel()
+    all_ends = np.tile(ends, n_trees)
+    return Trees(
+        roots=n_nodes * tree.ravel(),
+        feature=trees.columns[:, level].ravel(),
+        split=trees.borders[:, level].ravel().astype(np.float64),
+        low=low,
+        low_ends=all_ends,
+        high=low + 1,
+        high_ends=all_ends,
+        value=trees.values.ravel(),
     )
 
 
@@ -90,49 +113,4 @@ def _split_forest(forest: FlatForest) -> Trees:
         high=number[high],
         high_ends=is_leaf[high],
         value=forest.value[is_leaf],
-        column=np.zeros(is_leaf.sum(), dtype=np.intp),
     )
-
-
-def bisection_trees(knots: list[Floats]) -> Trees:
-    """One tree a column, which counts the knots up to a value.
-
-    Leaves hold the places of segments in a table of all columns, one behind the
-    other, of which each has one segment more than it has knots.
-    """
-    n_knots = np.array([len(each) for each in knots])
-    first_node = np.cumsum(n_knots) - n_knots
-    first_leaf = np.cumsum(n_knots + 1) - (n_knots + 1)
-    low, low_ends, high, high_ends = np.hstack([_bisection(n) for n in n_knots])
-    node_shift = np.repeat(first_node, n_knots)
-    leaf_shift = np.repeat(first_leaf, n_knots)
-    columns = np.arange(len(knots))
-    return Trees(
-        roots=first_node + n_knots // 2,
-        feature=np.repeat(columns, n_knots),
-        split=np.concatenate(knots),
-        low=low + np.where(low_ends, leaf_shift, node_shift),
-        low_ends=low_ends.astype(bool),
-        high=high + np.where(high_ends, leaf_shift, node_shift),
-        high_ends=high_ends.astype(bool),
-        value=np.arange((n_knots + 1).sum(), dtype=np.float64),
-        column=np.repeat(columns, n_knots + 1),
-    )
-
-
-@cache
-def _bisection(n_knots: int) -> Positions:
-    """Rows ``low``, ``low_ends``, ``high`` and ``high_ends`` of one tree, (4, n_knots).
-
-    Node i splits at knot i; leaf i lies below it, and the last leaf above all.
-    """
-    tree = np.empty((4, n_knots), dtype=np.intp)
-    spans = [(0, n_knots)]
-    while spans:
-        first, last = spans.pop()  # leaves, of which there are at least two
-        node = (first + last) // 2
-        for row, (start, end) in ((0, (first, node)), (2, (node + 1, last))):
-            tree[row : row + 2, node] = (start + end) // 2, start == end
-            if start < end:
-                spans.append((start, end))
-    return tree

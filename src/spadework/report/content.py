@@ -9,31 +9,17 @@ import pyarrow as pa
 
 from spadework.arrays import Flags, Floats, Positions, Rows
 from spadework.base import AnomalyDetector
-from spadework.core import trust as readings
 from spadework.differences import MIN_ROWS, compare_rows
 from spadework.errors import DataError, InputError, LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.reference import mark_rows
-from spadework.report.one_class import describe_one_class
 from spadework.report.performance import measure_performance
 from spadework.table_model import TableModel, name_rows
 from spadework.version import __version__
 
 N_TOP, N_BINS, N_REASONS = 12, 40, 3
 _SHOWN_COLUMNS = 12
-
-MEANINGS = {
-    readings.LABELS: "left out",
-    readings.AS_NORMAL: "taken for normal",
-    readings.AS_SUSPECT: "set against labeled normals",
-    readings.PSEUDO: "labeled by consensus of one-class classifiers",
-    readings.ONE_CLASS: "scored by the one-class classifiers",
-    readings.UNLIKE_NORMAL: "scored by how unlike labeled normals they are",
-    readings.AGREED: "taken for what the other readings agree on",
-    "patches": "scored by how unlike those of normal pictures their patches are",
-}
-"""What unlabeled rows or pictures are to each reading."""
 
 
 def make_content(
@@ -53,15 +39,31 @@ def make_content(
         "version": __version__,
         "census": model.detector.census_._asdict(),
         "setting": model.detector.setting_,
-        "trust": describe_trust(model.detector.trust_),
+        "trust": str(model.detector.trust_ or ""),
+        "share": model.detector.share_,
+        "pseudo_labels": _count_pseudo_labels(model),
         "lost": [str(each) for each in model.find_lost(table)],
         "mismatch": _mismatch(model),
         "scores": _histogram(model, scores),
-        "one_class": describe_one_class(model),
         "top": _top(model, table, scores, top),
         "n_labeled_higher": n_labeled_higher,
         "performance": None if held_out is None else _performance(model, held_out),
         "card": _card(model, table, scores),
+    }
+
+
+def _count_pseudo_labels(model: TableModel) -> dict[str, Any] | None:
+    """Count pseudo-labels, and rows without; None where every row was labeled."""
+    pseudo = model.detector.pseudo_labels_
+    if pseudo is None:
+        return None
+    n_rows, n_members = pseudo.votes.shape
+    return {
+        "n_members": n_members,
+        "voting": model.detector.voting,
+        "n_anomalies": pseudo.n_anomalies,
+        "n_normals": pseudo.n_normals,
+        "n_open": n_rows - pseudo.n_anomalies - pseudo.n_normals,
     }
 
 
@@ -162,7 +164,7 @@ def _learnt_labels(model: TableModel, table: pa.Table, X: Rows) -> Flags:
     """Tell which rows, encoded as X, the model has learnt from with their labels."""
     named = bool(model.keys) and set(model.keys) <= set(table.column_names)
     marks = mark_rows(X, name_rows(table, model.keys) if named else None)
-    return np.isin(marks[:, int(named)], model.reference.marks[:, int(named)])
+    return np.isin(marks[:, int(named)], model.reference.learnt[:, int(named)])
 
 
 def _card(model: TableModel, table: pa.Table, scores: Floats) -> dict[str, Any]:
@@ -185,18 +187,3 @@ def describe_parameters(detector: AnomalyDetector) -> dict[str, str]:
     parameters = detector.get_params(deep=False)
     kept = parameters.keys() - {"label_map", "verbose"}
     return {name: repr(value) for name, value in parameters.items() if name in kept}
-
-
-def describe_trust(trust: readings.Trust | None) -> dict[str, Any] | None:
-    """Return the verdict on pseudo-labels; name, meaning and weight of every reading.
-
-    And whether anything has been learnt from pseudo-labels.
-    """
-    if trust is None:
-        return None
-    weights = trust.weights
-    return {
-        "sentence": trust.verdict,
-        "pseudo_labels_learnt": weights.get(readings.PSEUDO, 0.0) > 0,
-        "readings": [(name, MEANINGS[name], weights[name]) for name in weights],
-    }

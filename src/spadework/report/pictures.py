@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spadework.arrays import Flags, Floats, Labels, Pixels, Positions, Singles
-from spadework.core.pseudo_labels import FittedPseudoLabeler
+from spadework.arrays import Flags, Floats, Labels, Pixels, Positions
 from spadework.errors import DataError
 from spadework.files import write_whole
 from spadework.images.detector import ImageSPADE
@@ -18,12 +17,12 @@ from spadework.images.pretrained import PhotoModel
 from spadework.images.reading import iter_photos
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
 from spadework.progress import progress
-from spadework.report.content import describe_parameters, describe_trust
+from spadework.report.content import describe_parameters
 from spadework.report.page import asset, new_environment
 from spadework.report.performance import measure_performance
 from spadework.version import __version__
 
-N_TOP, N_ERRORS, N_NEAR = 12, 12, 4
+N_TOP, N_ERRORS = 12, 12
 """Pictures of each kind that are shown."""
 
 N_BINS, THUMBNAIL, QUALITY = 40, 192, 80
@@ -31,14 +30,10 @@ _SERIES = {NORMAL: "good", ANOMALY: "defect", UNLABELED: "unlabeled"}
 
 
 class Looked(NamedTuple):
-    """Which pictures were read, (n_read,), and what the model finds in them.
-
-    Codes, (n_read, n_dimensions), are what the pseudo-labeler sees.
-    """
+    """Which pictures were read, and how anomalous the model finds them, (n_read,)."""
 
     rows: Positions
     scores: Floats
-    codes: Singles
 
 
 def write_picture_page(detector: ImageSPADE, photos: Photos, out: Path) -> None:
@@ -56,9 +51,8 @@ def make_picture_content(detector: ImageSPADE, photos: Photos) -> dict[str, Any]
     called = looked.scores > detector.threshold_
     top = np.argsort(-looked.scores, kind="stable")[:N_TOP]
     missed, alarms = _false_calls(looked.scores, labels, called)
-    near = _near_thresholds(detector.pseudo_labeler_, looked.codes)
     shown = _Gallery(detector, photos, looked)
-    shown.prepare([top, missed, alarms, *(rows for rows, _ in near.values())])
+    shown.prepare([top, missed, alarms])
     return {
         "version": __version__,
         "census": detector.census_._asdict(),
@@ -66,7 +60,6 @@ def make_picture_content(detector: ImageSPADE, photos: Photos) -> dict[str, Any]
         "n_pictures": len(looked.rows),
         "n_unreadable": len(photos.paths) - len(looked.rows),
         "n_called": int(called.sum()),
-        "trust": describe_trust(detector.trust_),
         "histogram": draw_histogram(looked.scores, labels, detector.threshold_),
         "threshold": detector.threshold_,
         "top": shown.cards(top),
@@ -75,32 +68,24 @@ def make_picture_content(detector: ImageSPADE, photos: Photos) -> dict[str, Any]
         "n_missed": len(missed),
         "alarms": shown.cards(alarms[:N_ERRORS]),
         "n_alarms": len(alarms),
-        "near": {name: shown.cards(rows, notes) for name, (rows, notes) in near.items()},
         "has_heat": isinstance(detector.model_, PhotoModel),
         "card": describe_parameters(detector),
     }
 
 
 def _look(detector: ImageSPADE, photos: Photos) -> Looked:
-    """Score pictures a few at a time; one look of the network serves both answers."""
-    rows, scores, codes = [], [], []
-    model = detector.model_
+    """Score pictures a few at a time."""
+    rows, scores = [], []
     chunks = iter_photos(photos.paths, detector.size, on_corrupt=detector.on_corrupt)
     with progress("scoring", len(photos.paths), verbose=detector.verbose) as advance:
         for read, pixels in chunks:
-            if isinstance(model, PhotoModel):
-                features = model.rows(pixels)
-                scores.append(model.blend.score(features))
-                codes.append(model.blend.represent(features))
-            else:
-                scores.append(model.score(pixels))
-                codes.append(model.represent(pixels))
             rows.append(read)
+            scores.append(detector.model_.score(pixels))
             for _ in read:
                 advance("")
     if not rows:
         raise DataError("no picture is left: none of the files could be read")
-    return Looked(*(np.concatenate(each) for each in (rows, scores, codes)))
+    return Looked(np.concatenate(rows), np.concatenate(scores))
 
 
 def _false_calls(
@@ -110,33 +95,6 @@ def _false_calls(
     upwards, downwards = (np.argsort(each, kind="stable") for each in (scores, -scores))
     missed, alarms = (labels == ANOMALY) & ~called, (labels == NORMAL) & called
     return upwards[missed[upwards]], downwards[alarms[downwards]]
-
-
-def _near_thresholds(
-    labeler: FittedPseudoLabeler | None, codes: Singles
-) -> dict[str, tuple[Positions, list[str]]]:
-    """Find pictures that the consensus only just calls anomalous, or normal.
-
-    Nearness is the least distance of a member's score from its threshold, in units of
-    the spread of its scores.
-    """
-    if labeler is None:
-        return {}
-    scores = labeler.members.score(codes)
-    pseudo = labeler.vote(scores)
-    spread = scores.std(axis=0) + 1e-12
-    above = (scores - labeler.thresholds.anomaly) / spread
-    below = (labeler.thresholds.normal - scores) / spread
-    found = {}
-    for name, label, margins in (
-        ("anomalous", ANOMALY, above),
-        ("normal", NORMAL, below),
-    ):
-        rows = np.flatnonzero(pseudo.labels == label)
-        rows = rows[np.argsort(margins.min(axis=1)[rows], kind="stable")][:N_NEAR]
-        if len(rows):
-            found[name] = rows, [pseudo.explain(int(row)) for row in rows]
-    return found
 
 
 def _performance(
@@ -202,9 +160,7 @@ class _Gallery:
             for i, row in enumerate(chosen[at].tolist()):
                 self._pictures[row] = {"picture": _thumbnail(pixels[i]), "heat": heat[i]}
 
-    def cards(
-        self, rows: Positions, notes: list[str] | None = None
-    ) -> list[dict[str, Any]]:
+    def cards(self, rows: Positions) -> list[dict[str, Any]]:
         """Return what the page shows of pictures, in their order."""
         return [
             {
@@ -213,9 +169,8 @@ class _Gallery:
                 "kind": self._photos.kinds[self._looked.rows[row]],
                 "score": float(self._looked.scores[row]),
                 "called": bool(self._looked.scores[row] > self._detector.threshold_),
-                "note": notes[at] if notes else "",
             }
-            for at, row in enumerate(rows.tolist())
+            for row in rows.tolist()
         ]
 
 

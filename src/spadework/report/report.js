@@ -3,11 +3,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const tip = document.getElementById("tip");
 const LEFT = 46, RIGHT = 10, BOTTOM = 28, TOP = 8, NAME = 17;
 const colors = {
-  table: "var(--table)", unlabeled: "var(--table)", normal: "var(--normal)",
-  "labeled normal": "var(--normal)", anomaly: "var(--anomaly)",
-  "labeled anomaly": "var(--anomaly)", abstain: "var(--table)", both: "var(--mark)",
+  table: "var(--table)", "labeled normal": "var(--normal)", "labeled anomaly": "var(--anomaly)",
 };
-const votes = { normal: "votes normal", abstain: "abstains", anomaly: "votes anomaly", both: "votes both ways" };
 
 function node(name, attributes, parent, text) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -53,11 +50,11 @@ function canvas(id, label, range) {
   const width = Math.min(920, Math.max(240, holder.clientWidth));
   const named = range.names ? NAME : 0;
   const height = Math.round(Math.min(320, Math.max(150, 0.4 * width))) + 2 * named;
-  const top = (range.top || TOP) + named, bottom = height - BOTTOM - named;
+  const top = TOP + named, bottom = height - BOTTOM - named;
   const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, holder);
   const x = (v) => LEFT + ((v - range.x[0]) / (range.x[1] - range.x[0])) * (width - LEFT - RIGHT);
   const y = (v) => bottom - ((v - range.y[0]) / (range.y[1] - range.y[0])) * (bottom - top);
-  for (const at of range.ticksX || ticks(...range.x, width / 120)) {
+  for (const at of ticks(...range.x, width / 120)) {
     node("text", { x: x(at), y: bottom + 18, "text-anchor": "middle" }, svg, (range.showX || number)(at));
   }
   for (const at of ticks(...range.y, height / 80)) {
@@ -87,32 +84,19 @@ function outline(plot, edges, heights, color) {
   node("path", { d: path, fill: color, "fill-opacity": 0.22, stroke: color, "stroke-width": 1.5 }, plot.svg);
 }
 
-function binHints(plot, edges, show, words) {
+function binHints(plot, edges, words) {
   for (let i = 0; i < edges.length - 1; i++) {
     const area = node("rect", {
       x: plot.x(edges[i]), width: plot.x(edges[i + 1]) - plot.x(edges[i]),
       y: plot.top, height: plot.bottom - plot.top, fill: "transparent",
     }, plot.svg);
-    hint(area, `${show(edges[i])} to ${show(edges[i + 1])}: ${words(i)}`);
+    hint(area, `${number(edges[i])} to ${number(edges[i + 1])}: ${words(i)}`);
   }
-}
-
-function fillLegend(legend, names, show = (name) => name) {
-  for (const name of names) {
-    const item = document.createElement("span"), swatch = document.createElement("i");
-    swatch.style.background = colors[name];
-    item.append(swatch, show(name));
-    legend.append(item);
-  }
-}
-
-function seriesOf(found) {
-  return Object.keys(found.counts).filter((name) => found.counts[name].some((count) => count > 0));
 }
 
 // Each series is drawn as shares of its own rows, so that few labels can be seen.
 function histogram(id, label, found) {
-  const names = seriesOf(found);
+  const names = Object.keys(found.counts).filter((name) => found.counts[name].some((count) => count > 0));
   const shares = names.map((n) => {
     const total = found.counts[n].reduce((a, b) => a + b, 0);
     return found.counts[n].map((c) => c / total);
@@ -123,52 +107,18 @@ function histogram(id, label, found) {
     names: ["score", "share of rows"],
   });
   names.forEach((name, s) => outline(plot, edges, shares[s], colors[name]));
-  binHints(plot, edges, number, (i) =>
+  binHints(plot, edges, (i) =>
     names.map((n) => `${found.counts[n][i].toLocaleString("en")} ${n}`).join(", "));
   const legend = document.createElement("p");
   legend.className = "legend";
-  fillLegend(legend, names);
+  for (const name of names) {
+    const item = document.createElement("span"), swatch = document.createElement("i");
+    swatch.style.background = colors[name];
+    item.append(swatch, name);
+    legend.append(item);
+  }
   document.getElementById(id).append(legend);
   return plot;
-}
-
-// One classifier's scores by its votes, as shares of all unlabeled rows per bin of the
-// usual width.
-function memberChart(id, label, member) {
-  const score = (at) => member.origin + member.unit * Math.expm1(at);
-  const place = (value) => Math.log1p((value - member.origin) / member.unit);
-  const edges = member.edges, [low, high] = [edges[0], edges[edges.length - 1]];
-  const names = seriesOf(member);
-  const total = names.flatMap((n) => member.counts[n]).reduce((a, b) => a + b, 0);
-  const usual = (high - low) / (edges.length - 1);
-  const heights = names.map((n) => member.counts[n].map((c, i) => (c / total) * (usual / (edges[i + 1] - edges[i]))));
-  const round = [0.1, 0.4, 0.7, 1].map((part) => +score(low + part * (high - low)).toPrecision(1));
-  const plot = canvas(id, label, {
-    x: [low, high], y: [0, Math.max(...heights.flat())], top: 24, showY: percent,
-    ticksX: [...new Set(round)].map(place).filter((at) => at >= low && at <= high),
-    showX: (at) => number(score(at)),
-  });
-  names.forEach((name, s) => outline(plot, edges, heights[s], colors[name]));
-  Object.entries(member.marks).forEach(([name, places], line) => {
-    for (const at of places) {
-      upright(plot, at, { y1: 2 + 9 * line, y2: 9 + 9 * line, stroke: colors[name], "stroke-opacity": 0.55 });
-    }
-  });
-  for (const [name, at] of Object.entries(member.thresholds)) {
-    upright(plot, at, { class: "bound", stroke: colors[name] });
-  }
-  binHints(plot, edges, (at) => number(score(at)), (i) =>
-    names.map((n) => `${votes[n]} on ${member.counts[n][i].toLocaleString("en")} rows`).join(", "));
-  for (const [name, at] of Object.entries(member.thresholds)) {
-    const area = upright(plot, at, { stroke: "transparent", "stroke-width": 9 });
-    hint(area, `${name} threshold: ${number(score(at))}`);
-  }
-}
-
-function showMembers(members) {
-  const seen = Object.keys(votes).filter((name) => members.some((m) => seriesOf(m).includes(name)));
-  fillLegend(document.getElementById("votes-legend"), seen, (name) => votes[name]);
-  members.forEach((member, k) => memberChart(`member-${k}`, `Scores and thresholds of classifier ${k + 1}`, member));
 }
 
 function curve(id, label, points, options = {}) {
@@ -251,7 +201,6 @@ function costCurve(id) {
 }
 
 watchThreshold(histogram("score-histogram", "Scores", data.scores), data.scores);
-if (data.one_class) showMembers(data.one_class.members);
 if (data.performance) {
   const found = data.performance;
   curve("roc", "ROC", found.roc, { diagonal: true, band: found.bands.roc, names: ["false alarms", "found"] });
