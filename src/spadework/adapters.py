@@ -97,8 +97,9 @@ class PartialMatchingThreshold(BaseEstimator):
 
     This is how `SPADE` finds its threshold where its learner does not predict the share
     of anomalies: it lies where the tail of the unlabeled scores looks most like the
-    scores of the labeled rows (see `spadework.core.matching.decide_threshold`). In PyOD it takes the place of a
-    share of outliers: ``ECOD(contamination=PartialMatchingThreshold(y)).fit(X)``.
+    scores of the labeled rows (see `spadework.core.matching.decide_threshold`). In PyOD
+    it takes the place of a share of outliers:
+    ``ECOD(contamination=PartialMatchingThreshold(y)).fit(X)``.
 
     Parameters
     ----------

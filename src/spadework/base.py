@@ -80,11 +80,12 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(np.intp)]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Share of belief in normal and in anomaly, (n_samples, 2).
+        """Probabilities of normal and of anomaly, (n_samples, 2).
 
-        One half lies at the threshold, as in ``predict``. The shares are as well
-        calibrated as the share of anomalies is known: labels that do not look like
-        the rest cannot tell it, so where you know better, set ``threshold``.
+        They are as well calibrated as the share of anomalies is known, which labels that
+        do not look like the rest can hardly tell. Where a detector predicts that share,
+        rows are called as many as there should be anomalies, and a called row can have a
+        probability below one half; otherwise one half lies at the threshold.
         """
         anomalous = self.to_probability(self.anomaly_score(X))
         return np.stack([1 - anomalous, anomalous], axis=1)

@@ -13,6 +13,7 @@ from spadework import validation
 from spadework.arrays import Floats, Labels, Rows
 from spadework.base import AnomalyDetector, RandomState
 from spadework.core import pseudo_labels as pseudo
+from spadework.core.matching import tail_threshold
 from spadework.core.scaling import Scaling, fit_scaler
 from spadework.errors import InputError
 from spadework.labels import UNLABELED, count_labels
@@ -235,7 +236,9 @@ class SPADE(AnomalyDetector):
             return super()._decide_threshold(scores, labels)
         if self.share_ is None:
             return 0.0
-        return float(np.quantile(scores[labels == UNLABELED], 1 - self.share_))
+        unlabeled = scores[labels == UNLABELED]
+        n_called = max(1, round(self.share_ * len(unlabeled)))
+        return tail_threshold(unlabeled, n_called, tail="upper")
 
     def to_probability(self, scores: Floats) -> Floats:
         """Map anomaly scores to probabilities, or to shares of belief, (n_samples,).
