@@ -291,18 +291,14 @@ _FOR_PHOTOS = [
         "Logistic regression on pretrained features",
         None,
         _PNU,
-        make_images=_photos(
-            _PRETRAINED,
-            readings=("labels",),
-            spot=False,
-        ),
+        make_images=_photos(_PRETRAINED, parts=("linear",)),
     ),
     Method(
         "patches",
         "Distance of pretrained patches",
         None,
         _ALL,
-        make_images=_photos(_PRETRAINED, readings=("patches",)),
+        make_images=_photos(_PRETRAINED, parts=("patches",)),
     ),
 ]
 
