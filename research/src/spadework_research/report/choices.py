@@ -14,8 +14,8 @@ CHOICES = (
     Choice(
         "“SPADE (ours)”",
         "Weights of the in-context model were chosen on half A of sixty public tables. "
-        "On that half, some thirty forms of the predictor (targets, weights, trees, bins) "
-        "and of what counts beside pseudo-labels were compared, and half B was looked at "
+        "On that half, some thirty forms of the predictor (targets, weights, trees, "
+        "bins) and of what counts beside pseudo-labels were compared, and half B was looked at "
         "twice. That being unlike other rows counts where labeled anomalies are found "
         "without their labels came last: the AUC from which it counts was set on half A "
         "and on made tables, after made payments had shown that a new kind of fraud was "
