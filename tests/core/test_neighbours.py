@@ -14,8 +14,6 @@ from spadework.core.neighbours import (
     NearestNeighbours,
     distance_axes,
     draw_neighbours,
-    draw_places,
-    score_drawn,
 )
 from spadework.errors import InputError
 
@@ -139,18 +137,3 @@ def test_a_row_that_breaks_a_tie_lies_farther_than_one_that_keeps_it():
 @pytest.mark.parametrize("n_rows", [1, 5])
 def test_rows_that_are_all_the_same_have_axes(n_rows):
     assert np.isfinite(distance_axes(np.ones((n_rows, 3)))).all()
-
-
-@given(seeds)
-@examples(20)
-def test_rows_that_were_drawn_are_scored_by_the_draws_that_do_not_hold_them(seed):
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(12, 3))
-    places = draw_places(len(rows), 20, 6, rng)
-    fitted = NearestNeighbours(rows[places][None], np.eye(3))
-    drawn = np.stack([np.isin(np.arange(len(rows)), draw) for draw in places], axis=1)
-    naive = [
-        np.mean([cdist(row[None], rows[draw]).min() for draw in places if i not in draw])
-        for i, row in enumerate(rows)
-    ]
-    np.testing.assert_allclose(score_drawn(fitted, rows, drawn), naive, atol=1e-6)

@@ -17,7 +17,6 @@ from spadework.core.scaling import (
     column_spread,
     fit_principal_scaler,
     fit_scaler,
-    same_scaling,
 )
 from spadework.errors import InputError
 
@@ -236,14 +235,6 @@ def test_spread_is_taken_over_all_axes_but_the_last(n_views, n_rows):
     flat = X.reshape(-1, 4)
     assert column_spread(X) == pytest.approx(column_spread(flat))
     assert (column_spread(X) > 0).all()
-
-
-@pytest.mark.parametrize("name", SCALINGS)
-def test_scalers_are_the_same_if_their_arrays_are(name):
-    X = np.random.default_rng(0).normal(size=(50, 3))
-    assert same_scaling(fitted(X, name), fitted(X.copy(), name))
-    assert not same_scaling(fitted(X, name), fitted(2 * X, name))
-    assert not same_scaling(fitted(X, "minmax"), fitted(X, "asinh"))
 
 
 def test_min_max_scaling_ends_far_out():

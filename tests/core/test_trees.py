@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from properties import examples
 from spadework.core import trees
-from spadework.core.trees import FlatForest, TreeNodes, flatten_trees, join_forests
+from spadework.core.trees import FlatForest, TreeNodes, flatten_trees
 from spadework.errors import InputError
 
 seeds = st.integers(0, 2**31)
@@ -86,7 +86,7 @@ def walk(forest, row):
 @examples(30)
 def test_rows_are_scored_as_if_they_walked_node_by_node(seed, n_trees, depth):
     several = [grown(ExtraTreeClassifier, seed + i, depth=depth) for i in range(n_trees)]
-    forest = join_forests([flat(tree) for tree, _ in several])
+    forest = flatten_trees([nodes_of(tree) for tree, _ in several], 3)
     X = several[0][1]
     expected = [walk(forest, row) for row in X]
     np.testing.assert_allclose(forest.score(X), expected, rtol=1e-12, atol=1e-15)
@@ -106,33 +106,12 @@ def test_rows_of_float64_are_scored_as_float32_rows(seed):
 
 @given(seed=seeds, n_trees=st.integers(1, 6))
 @examples(20)
-def test_joined_forests_score_the_mean_of_their_trees(seed, n_trees):
+def test_forests_score_the_mean_of_their_trees(seed, n_trees):
     several = [grown(ExtraTreeClassifier, seed + i)[0] for i in range(n_trees)]
     _, X = grown(ExtraTreeClassifier, seed)
-    joined = join_forests([flat(tree) for tree in several])
+    joined = flatten_trees([nodes_of(tree) for tree in several], 3)
     expected = np.mean([tree.predict_proba(X)[:, 1] for tree in several], axis=0)
     np.testing.assert_allclose(joined.score(X), expected, rtol=1e-12, atol=1e-15)
-
-
-@given(seed=seeds, n_trees=st.integers(1, 6))
-@examples(20)
-def test_trees_laid_out_together_lie_as_trees_laid_out_alone_and_joined(seed, n_trees):
-    several = [grown(ExtraTreeClassifier, seed + i)[0] for i in range(n_trees)]
-    together = flatten_trees([nodes_of(tree) for tree in several], 3)
-    joined = join_forests([flat(tree) for tree in several])
-    for name, array in vars(joined).items():
-        np.testing.assert_array_equal(getattr(together, name), array)
-
-
-@given(seed=seeds)
-@examples(10)
-def test_joining_in_two_steps_joins_the_same_trees(seed):
-    parts = [flat(grown(ExtraTreeClassifier, seed + i)[0]) for i in range(4)]
-    _, X = grown(ExtraTreeClassifier, seed)
-    at_once = join_forests(parts)
-    stepwise = join_forests([join_forests(parts[:1]), join_forests(parts[1:])])
-    np.testing.assert_array_equal(stepwise.score(X), at_once.score(X))
-    np.testing.assert_array_equal(stepwise.roots, at_once.roots)
 
 
 def test_a_tree_of_one_leaf_scores_its_value_everywhere():
@@ -146,7 +125,7 @@ def test_a_tree_of_one_leaf_scores_its_value_everywhere():
 def test_single_leaves_can_be_joined_with_deep_trees():
     deep, X = grown(DecisionTreeClassifier, 3)
     leaf = DecisionTreeClassifier().fit(np.ones((4, 3)), [0, 1, 1, 1])
-    scores = join_forests([flat(leaf), flat(deep)]).score(X)
+    scores = flatten_trees([nodes_of(leaf), nodes_of(deep)], 3).score(X)
     expected = (0.75 + deep.predict_proba(X)[:, 1]) / 2
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
 
@@ -176,7 +155,7 @@ def test_rows_in_many_blocks_score_as_in_one(seed, n_rows, block):
 def test_blocks_are_handed_over_in_order_with_the_rows_they_belong_to(monkeypatch):
     monkeypatch.setattr(trees, "_BLOCK_VALUES", 100_000)
     tree, X = grown(DecisionTreeClassifier, 5, n_rows=400)
-    forest = join_forests([flat(tree)] * 1_000)
+    forest = flatten_trees([nodes_of(tree)] * 1_000, 3)
     expected = flat(tree).score(X)
 
     def check_values(values, rows):

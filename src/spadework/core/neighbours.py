@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spadework.arrays import Flags, Floats, Numbers, Positions
+from spadework.arrays import Floats, Numbers, Positions
 from spadework.core.cores import map_blocks
 from spadework.core.gaussian import fit_gaussians, product_rows
 from spadework.core.rows import refuse_other_width
@@ -103,21 +103,6 @@ def draw_places(
 ) -> Positions:
     """Draw places among so many rows, none twice in a draw; (n_draws, n_points)."""
     return np.stack([rng.choice(n_rows, n_points, replace=False) for _ in range(n_draws)])
-
-
-def score_drawn(neighbours: NearestNeighbours, X: Numbers, drawn: Flags) -> Floats:
-    """Score rows that some draws hold by all others, as if they had not been drawn.
-
-    ``drawn`` tells which draws of the one member hold a row, (n_samples, n_draws). One
-    that all of them hold is scored by all.
-    """
-    counted = ~drawn | drawn.all(axis=1, keepdims=True)
-
-    def mean(nearest: Floats, rows: slice) -> Floats:
-        distances = nearest[0, :, : rows.stop - rows.start]
-        return np.average(distances, axis=0, weights=counted[rows].T)
-
-    return np.concatenate([np.empty(0), *_map_nearest(neighbours, X, mean)])
 
 
 def _map_nearest(

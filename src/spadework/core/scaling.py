@@ -1,6 +1,6 @@
 """Bring columns of any scale to order one, fitted once and kept as plain arrays."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -172,19 +172,6 @@ def fit_principal_scaler(X: Numbers, n_axes: int) -> PrincipalScaler:
     along = vectors[:, ::-1][:, : len(kept)]
     axes = standard.T @ along / kept * np.sqrt(len(X)) / spread[:, None]
     return PrincipalScaler(mean.astype(np.float32), axes.astype(np.float32))
-
-
-def same_scaling(
-    one: MinMaxScaler | AsinhScaler | PrincipalScaler,
-    other: MinMaxScaler | AsinhScaler | PrincipalScaler,
-) -> bool:
-    """Tell whether two scalers are of one kind and hold the same arrays."""
-    if one is other:
-        return True
-    return type(one) is type(other) and all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(one)
-    )
 
 
 def fit_scaler(

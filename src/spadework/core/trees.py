@@ -99,11 +99,6 @@ class FlatForest(CopiedByFields):
         """Levels of the deepest tree."""
         return int(self._depths.max())
 
-    @property
-    def n_levels(self) -> int:
-        """Levels of all trees together."""
-        return int(self._depths.sum())
-
     def score(self, X: Numbers) -> Floats:
         """Mean leaf value of each finite row, X of shape (n_samples, n_features)."""
         # In the order of the trees, so that a row scores the same alone and among others.
@@ -224,20 +219,6 @@ def flatten_trees(trees: Sequence[TreeNodes], n_features: int) -> FlatForest:
         threshold=np.where(inner, _round_down(threshold[nodes]), np.float32(np.inf)),
         left=place[np.where(inner, (left + shift)[nodes], nodes)],
         value=value[nodes].astype(np.float64),
-    )
-
-
-def join_forests(forests: list[FlatForest]) -> FlatForest:
-    """Put the trees of several forests into one."""
-    starts = np.cumsum([0] + [len(forest.left) for forest in forests])[:-1]
-    shifted = list(zip(forests, starts, strict=True))
-    return FlatForest(
-        n_features=forests[0].n_features,
-        roots=np.concatenate([forest.roots + start for forest, start in shifted]),
-        feature=np.concatenate([forest.feature for forest in forests]),
-        threshold=np.concatenate([forest.threshold for forest in forests]),
-        left=np.concatenate([forest.left + start for forest, start in shifted]),
-        value=np.concatenate([forest.value for forest in forests]),
     )
 
 
