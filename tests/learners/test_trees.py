@@ -442,6 +442,58 @@ def test_members_that_are_certain_of_all_rows_do_no_harm(say, certain):
     assert expit(found.train_scores[y == -1]).mean() == pytest.approx(found.share)
 
 
+ODD_TABLES = {
+    "one column": lambda X: X[:, :1],
+    "a column of two values": lambda X: (X[:, :1] > 2).astype(np.float32),
+    "columns of one value": lambda X: np.c_[X, np.zeros_like(X)],
+    "more columns than a context holds": lambda X: np.tile(X, 13),
+    "rows that come twice": lambda X: X // 3,
+    "numbers too large to be squared": lambda X: X * np.float32(1e30),
+    "one huge number": lambda X: np.where(np.arange(len(X))[:, None] == 7, 3e38, X),
+}
+
+
+@pytest.mark.parametrize("name", ODD_TABLES)
+def test_odd_tables_are_learnt_from(name):
+    X, y, truth = rows(60)
+    X = ODD_TABLES[name](X).astype(np.float32)
+    found = learn(X, y)
+    assert np.isfinite(found.train_scores).all()
+    assert expit(found.train_scores[y == -1]).mean() == pytest.approx(found.share)
+    assert roc_auc_score(truth, found.train_scores) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("n_anomalies", "n_normals"), [(1, 1), (1, 10), (2, 0), (3, 0), (0, 2), (4, 10)]
+)
+def test_few_labels_are_learnt_from(n_anomalies, n_normals):
+    X, _, truth = rows(60)
+    y = np.full(60, -1, np.int8)
+    y[np.flatnonzero(truth)[:n_anomalies]] = 1
+    y[np.flatnonzero(truth == 0)[:n_normals]] = 0
+    found = learn(X, y)
+    assert np.isfinite(found.train_scores).all()
+    assert (found.trust.recall is not None) == (n_anomalies >= 3)
+    assert (found.trust.typical is not None) == (n_normals > 0)
+
+
+def test_one_unlabeled_row_for_each_member_is_enough():
+    X, _, y = rows(60)
+    y[np.flatnonzero(y == 0)[:3]] = -1
+    found = learn(X, y)
+    assert len(found.pseudo_labels.labels) == 3
+    assert np.isfinite(found.train_scores).all()
+
+
+def test_of_many_unlabeled_rows_some_get_pseudo_labels_and_all_get_scores(monkeypatch):
+    monkeypatch.setattr(trees, "MAX_PSEUDO_LABELED", 30)
+    X, y, _ = rows()
+    found = learn(X, y)
+    assert (found.pseudo_labels.votes != -1).any(axis=1).sum() <= 30
+    assert len(found.pseudo_labels.labels) == (y == -1).sum()
+    assert np.isfinite(found.train_scores).all()
+
+
 def test_where_no_row_differs_all_score_the_share_of_anomalies(say):
     say(lambda X: np.full(len(X), -2.0))
     found = learn(
