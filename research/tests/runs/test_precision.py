@@ -62,7 +62,7 @@ def by_hand(curve):
     """Fit again and rank row by row, with the truth looked up by row number."""
     table = made_table()
     trial = scenarios.new_types(table, curve.seed)
-    detector = SPADE(random_state=curve.seed).fit(trial.X, trial.y)
+    detector = SPADE(learner="forest", random_state=curve.seed).fit(trial.X, trial.y)
     unlabeled = [row for row in range(len(trial.X)) if trial.y[row] == -1]
     anomalous = [bool(table.kind[int(trial.X[row, 0])]) for row in unlabeled]
     scores = score_by_members(detector, trial.X[unlabeled]).scores
@@ -121,7 +121,7 @@ def test_thresholds_are_mean_percentiles_of_the_members_own_scores(curve):
 
 def test_member_scores_lead_to_the_votes_of_the_detector():
     trial = scenarios.new_types(made_table(), 0)
-    detector = SPADE(random_state=0).fit(trial.X, trial.y)
+    detector = SPADE(learner="forest", random_state=0).fit(trial.X, trial.y)
     members = score_by_members(detector, trial.X_test)
     above, below = members.scores > members.anomaly, members.scores < members.normal
     votes = detector.pseudo_label(trial.X_test).votes

@@ -188,7 +188,7 @@ _SPADES = [
         "SPADE",
         make_images=_photos("spadework.images.paper.PaperLearner"),
     ),
-    Method("spade_rules", "SPADE 0.1 (hand-set rules)", None, _ALL, "SPADE"),
+    Method("spade_rules", "SPADE 0.1 (hand-set rules)", None, _ALL),
     Method("spade_network", "SPADE, network", partial(_spade, learner="network"), _ALL),
     Method("spade_forest", "SPADE, released form", _released, _ALL),
     Method("in_context", "In-context model alone", _in_context, _ALL),

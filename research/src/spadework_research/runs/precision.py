@@ -85,7 +85,7 @@ def precision_curve(table: LabeledTable, seed: int) -> PrecisionCurve:
     """Fit SPADE on new types of anomalies and hold its pseudo-labels to the truth."""
     trial = new_types(table, seed)
     unlabeled = trial.y == UNLABELED
-    detector = SPADE(random_state=seed).fit(trial.X, trial.y)
+    detector = SPADE(learner="forest", random_state=seed).fit(trial.X, trial.y)
     members = score_by_members(detector, trial.X[unlabeled])
     anomalous = training_kinds(table, seed)[unlabeled] > 0
     ranks = np.mean(rankdata(members.scores, axis=0), axis=1)
