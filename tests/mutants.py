@@ -100,6 +100,9 @@ UNSCORED = {
         images.training.ImageTraining.batch_size images.training.ImageTraining.max_epochs
         images.training.ImageTraining.patience images.training.ImageTraining.epoch_steps
     """,
+    "pseudo-labels of photos, which are there to be looked at": """
+        images.pretrained.N_AXES images.pretrained.LABELER(1)
+    """,
     "settings of ablations, which ship for comparison": """
         detector.PAPER_ABLATIONS['no_ensemble']['n_members']
         detector.PAPER_ABLATIONS['no_self_supervision']['learner__beta']

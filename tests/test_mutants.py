@@ -7,13 +7,10 @@ import mutants
 KEPT = {(kept["module"], kept["name"]): kept for kept in mutants.read()}
 
 
-def test_every_constant_was_measured_or_is_excused():
+def test_constants_have_the_values_that_were_measured():
     of_now = {constant[:2]: constant.value for constant in mutants.constants()}
-    excused = {place for place in of_now if ".".join(place) in mutants.excused()}
     measured = {place: kept["value"] for place, kept in KEPT.items()}
-    assert {**measured, **{place: of_now[place] for place in excused}} == of_now, (
-        "run `make mutants`"
-    )
+    assert measured.items() <= of_now.items(), "run `make mutants`"
 
 
 def test_every_excuse_names_a_constant():
