@@ -16,8 +16,10 @@ TOLD = {
     "spadework": "0.1.0",
     "n_weights": 3_600_000,
     "config": {"cell_width": 64},
-    "schedule": {"seed": 0},
-    "prior": {"flipped": 0.1},
+    "stages": [
+        {"step": 6_789, "schedule": {"seed": 0}, "prior": {"flipped": 0.1}},
+        {"step": 12_345, "schedule": {"seed": 0}, "prior": {"flipped": 0.2}},
+    ],
 }
 
 
@@ -28,6 +30,8 @@ def test_the_card_names_what_a_reader_must_know():
     assert hashlib.sha256(b"weights").hexdigest() in text
     assert "made tables only" in text
     assert "Apache-2.0" in text
+    assert "| 6,789 | `{'flipped': 0.1}`" in text
+    assert "| 12,345 | `{'flipped': 0.2}`" in text
 
 
 def test_a_folder_that_holds_no_weights_is_refused(tmp_path):

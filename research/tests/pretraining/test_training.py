@@ -1,6 +1,7 @@
 """Training learns, survives interruption, and leaves weights that detectors read."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,6 +62,20 @@ def test_what_was_interrupted_goes_on_to_the_same_weights(folder, tmp_path):
     assert half.step == resumed.step == 6
     for name, parameter in half.average.named_parameters():
         assert torch.equal(parameter, resumed.average.get_parameter(name)), name
+
+
+def test_a_checkpoint_tells_on_what_it_was_trained_stage_by_stage(tmp_path):
+    one = trainer()
+    one.advance()
+    one.save(tmp_path)
+    for schedule in (SCHEDULE, SCHEDULE, replace(SCHEDULE, learning_rate=0.5)):
+        one = trainer(schedule)
+        one.load(tmp_path)
+        one.advance()
+        one.save(tmp_path)
+    stages = json.loads((tmp_path / "checkpoint.json").read_text())["stages"]
+    told = [(stage["step"], stage["schedule"]["learning_rate"]) for stage in stages]
+    assert told == [(3, SCHEDULE.learning_rate), (4, 0.5)]
 
 
 def test_saving_leaves_every_tensor_where_a_recorded_step_finds_it(tmp_path):

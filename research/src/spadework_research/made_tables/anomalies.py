@@ -20,7 +20,7 @@ FAMILIES = ("region", "cluster", "shift", "variance", "broken")
 FAMILY_FREQUENCIES = (0.5, 0.13, 0.22, 0.07, 0.08)
 
 _N_TREES, _DEPTH = 8, 3
-_N_BINS = 24
+_N_BINS = 64
 
 
 class Types(NamedTuple):

@@ -19,6 +19,7 @@ KINDS = {
 """Kinds of columns, and how common they are over all tables."""
 
 _N_CODES = 64
+_N_GROUPS = 3
 
 
 def draw_columns(draw: Draw, nodes: Tensor, time: Tensor) -> Tensor:
@@ -129,13 +130,24 @@ def _one_a_column(draw: Draw, nodes: Tensor, low: float, high: float) -> Tensor:
 
 
 def _with_groups(draw: Draw, nodes: Tensor, columns: Tensor) -> Tensor:
-    """Turn a run of columns into the one-hot codes of one category."""
+    """Turn runs of columns of some tables into one-hot codes, a run for a category."""
+    coded = draw.chance(0.35, len(nodes), 1)
+    for _ in range(_N_GROUPS):
+        columns = _with_group(
+            draw, nodes, columns, coded & draw.chance(0.6, *coded.shape)
+        )
+    return columns
+
+
+def _with_group(draw: Draw, nodes: Tensor, columns: Tensor, coded: Tensor) -> Tensor:
+    """Turn a run of columns into the codes of one category, where coded (n_tables, 1)."""
     n_tables, _, n_columns = nodes.shape
     start = draw.integers(0, n_columns - 1, n_tables, 1)
-    size = draw.integers(3, max(3, n_columns // 2), n_tables, 1)
+    size = draw.log_uniform(n_tables, 1, low=3, high=max(3, n_columns / 2) + 1).floor()
     place = torch.arange(n_columns, device=draw.device)
-    member = (place >= start) & (place < start + size) & draw.chance(0.15, n_tables, 1)
-    bias = draw.normal(n_tables, 1, n_columns)
+    member = (place >= start) & (place < start + size) & coded
+    uneven = draw.uniform(n_tables, 1, 1, high=2.5)  # some categories are rare
+    bias = uneven * draw.normal(n_tables, 1, n_columns)
     strength = (nodes + bias).masked_fill(~member[:, None, :], -torch.inf)
     hot = place == strength.argmax(dim=2, keepdim=True)
     return torch.where(member[:, None, :], hot.float(), columns)

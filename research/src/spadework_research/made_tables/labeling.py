@@ -30,7 +30,7 @@ SCENARIOS = {
 }
 """Which types can be labeled, which rows come first, which labels are kept."""
 
-MISMATCH = (0.16, 0.16, 0.12, 0.06, 0.12, 0.11, 0.11, 0.04, 0.04, 0.08)
+MISMATCH = (0.14, 0.20, 0.12, 0.08, 0.12, 0.10, 0.10, 0.04, 0.04, 0.06)
 """How often each scenario is drawn."""
 
 NO_MISMATCH = (0.5, 0.0, 0.25, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0)

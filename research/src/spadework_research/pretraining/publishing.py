@@ -17,15 +17,17 @@ _CARD = """\
 | | |
 |---|---|
 | data | made tables only (`spadework_research.made_tables`); no real row was seen |
-| prior | `{prior}` |
 | steps | {step:,} |
 | time | {hours:.2f} hours on {device} |
 | weights | {n_weights:,} in half precision |
 | shape | `{config}` |
-| schedule | `{schedule}` |
 | versions | spadework {spadework}, PyTorch {torch} |
 | sha256 | `{sha256}` |
 | licence | Apache-2.0, as spadework |
+
+| until step | prior | schedule |
+|---|---|---|
+{stages}
 
 Checkpoints and their evaluation are chosen on half A of sixty public tables
 (`research/results/tables60.jsonl`). Seeds draw the same tables again; on a GPU sums are
@@ -49,8 +51,12 @@ def publish(folder: Path) -> None:
 
 def card(told: dict[str, Any], content: bytes) -> str:
     """Say how weights came to be, from what the checkpoint tells."""
+    stages = "\n".join(
+        f"| {stage['step']:,} | `{stage['prior']}` | `{stage['schedule']}` |"
+        for stage in told["stages"]
+    )
     return _CARD.format(
-        **told,
+        **told | {"stages": stages},
         hours=told["seconds"] / 3600,
         sha256=hashlib.sha256(content).hexdigest(),
     )

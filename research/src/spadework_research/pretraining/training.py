@@ -97,6 +97,8 @@ class Trainer:
         self.optimizer = Optimizer(self.model)
         self.step = 0
         self.seconds = 0.0
+        self.stages: list[dict[str, Any]] = []
+        """Until which step which prior and schedule were trained on before."""
 
     def advance(self) -> tuple[MadeTables, Losses]:
         """Draw tables, take one step; tables and losses of this step."""
@@ -152,9 +154,12 @@ class Trainer:
             "spadework": __version__,
             "n_weights": sum(p.numel() for p in self.model.parameters()),
             "config": asdict(self.model.config),
-            "schedule": asdict(self.schedule),
-            "prior": asdict(self.prior),
+            "stages": [*self.stages, self._stage()],
         }
+
+    def _stage(self) -> dict[str, Any]:
+        plan = {"schedule": asdict(self.schedule), "prior": asdict(self.prior)}
+        return {"step": self.step, **json.loads(json.dumps(plan))}
 
     def load(self, folder: Path) -> None:
         """Go on from a checkpoint of the same shape."""
@@ -166,6 +171,9 @@ class Trainer:
         )
         told = json.loads((folder / _TOLD).read_text())
         self.step, self.seconds = told["step"], told["seconds"]
+        *earlier, last = told["stages"]
+        same = last | {"step": self.step} == self._stage()
+        self.stages = earlier if same else told["stages"]
 
     def _draw_tables(self, draw: Draw) -> MadeTables:
         """Draw as many tables of one shape as a step holds."""
