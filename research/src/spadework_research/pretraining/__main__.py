@@ -37,8 +37,8 @@ def main() -> None:
     one.add_argument("--results", type=Path, default=results_folder() / RESULTS)
     one.set_defaults(run=_evaluate)
     one = commands.add_parser("publish", help="put weights and their card in the library")
-    one.add_argument("folder", type=Path, help="that training wrote to")
-    one.set_defaults(run=lambda asked: publish(asked.folder))
+    one.add_argument("folders", type=Path, nargs="+", help="their mean, if several")
+    one.set_defaults(run=lambda asked: publish(asked.folders))
     arguments = parser.parse_args()
     arguments.run(arguments)
 

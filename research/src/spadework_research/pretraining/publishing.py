@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spadework.errors import InputError
-from spadework.in_context.weights import PUBLISHED
+from spadework.in_context.weights import PUBLISHED, Weights
 
 CARD = "weights.md"
 
@@ -17,7 +20,7 @@ _CARD = """\
 | | |
 |---|---|
 | data | made tables only (`spadework_research.made_tables`); no real row was seen |
-| steps | {step:,} |
+| steps | {steps} |
 | time | {hours:.2f} hours on {device} |
 | weights | {n_weights:,} in half precision |
 | shape | `{config}` |
@@ -35,28 +38,51 @@ added in an order that is not fixed, so a second run gives other weights of the 
 """
 
 
-def publish(folder: Path) -> None:
-    """Copy the weights that training wrote to a folder, and write their card."""
-    source = folder / PUBLISHED
-    if not source.exists():
-        raise InputError(
-            f"{folder} must be a folder that training wrote to; it has no {PUBLISHED}"
-        )
-    content = source.read_bytes()
+def publish(folders: Sequence[Path]) -> None:
+    """Put the weights that training wrote to a folder in the library, with their card.
+
+    Of several folders, whose training went on from one another, the mean is taken: it
+    ranks real tables at least as well as each of them, for nothing.
+    """
+    for folder in folders:
+        if not (folder / PUBLISHED).exists():
+            raise InputError(
+                f"{folder} must be a folder that training wrote to; it has no {PUBLISHED}"
+            )
     target = Path(str(files("spadework.in_context")))
-    (target / PUBLISHED).write_bytes(content)
-    told = json.loads((folder / "checkpoint.json").read_text(encoding="utf-8"))
+    mean([Weights.read(folder / PUBLISHED) for folder in folders]).write(
+        target / PUBLISHED
+    )
+    told = [json.loads((f / "checkpoint.json").read_text("utf-8")) for f in folders]
+    content = (target / PUBLISHED).read_bytes()
     (target / CARD).write_text(card(told, content), encoding="utf-8")
 
 
-def card(told: dict[str, Any], content: bytes) -> str:
-    """Say how weights came to be, from what the checkpoint tells."""
+def mean(weights: Sequence[Weights]) -> Weights:
+    """Average weights of one shape."""
+    shapes = {each.config for each in weights}
+    if len(shapes) > 1:
+        raise InputError(f"weights must be of one shape to be averaged; got {shapes}")
+    arrays = {
+        name: np.mean([w.arrays[name] for w in weights], axis=0, dtype=np.float32)
+        for name in weights[0].arrays
+    }
+    return Weights(shapes.pop(), {k: v.astype(np.float16) for k, v in arrays.items()})
+
+
+def card(told: Sequence[dict[str, Any]], content: bytes) -> str:
+    """Say how weights came to be, from what their checkpoints tell, the latest last."""
+    steps = [f"{each['step']:,}" for each in told]
     stages = "\n".join(
         f"| {stage['step']:,} | `{stage['prior']}` | `{stage['schedule']}` |"
-        for stage in told["stages"]
+        for stage in told[-1]["stages"]
     )
     return _CARD.format(
-        **told | {"stages": stages},
-        hours=told["seconds"] / 3600,
+        **told[-1]
+        | {
+            "steps": steps[0] if len(told) == 1 else f"mean of {' and '.join(steps)}",
+            "stages": stages,
+        },
+        hours=told[-1]["seconds"] / 3600,
         sha256=hashlib.sha256(content).hexdigest(),
     )

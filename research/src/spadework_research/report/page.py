@@ -23,6 +23,7 @@ from spadework_research.report.cells import (
 )
 from spadework_research.report.choices import CHOICES
 from spadework_research.report.published import read_explanations
+from spadework_research.report.sixty import PARTS, view_methods, view_weights
 from spadework_research.report.summary import (
     OURS,
     SUMMARIZED,
@@ -104,6 +105,9 @@ def _content(folder: Path) -> dict[str, Any]:
         "seeds": {name: describe_seeds(runs, name) for name in TABLES},
         "alpha_chart": _alpha_chart(views["alpha"]),
         "agreement": compare_baselines(runs, read_explanations()),
+        "sixty_parts": list(PARTS.values()),
+        "sixty_methods": view_methods(folder),
+        "sixty_weights": view_weights(folder),
         "curve_names": DATASETS,
         "curves": curves,
         "curve_charts": {
