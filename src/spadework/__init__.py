@@ -12,6 +12,7 @@ from spadework.version import __version__
 
 if TYPE_CHECKING:
     from spadework.detector import SPADE
+    from spadework.evaluation import compare_scenarios, cross_validate_labels
     from spadework.images.detector import ImageSPADE
     from spadework.in_context.detector import InContextDetector
     from spadework.labels import normalize_labels
@@ -30,6 +31,8 @@ _HOMES = {
     "NetworkLearner": "spadework.learners.network",
     "TableModel": "spadework.table_model",
     "TreeLearner": "spadework.learners.trees",
+    "compare_scenarios": "spadework.evaluation",
+    "cross_validate_labels": "spadework.evaluation",
     "fit_table": "spadework.table_fitting",
     "load": "spadework.persistence",
     "normalize_labels": "spadework.labels",
@@ -45,6 +48,8 @@ __all__ = [
     "TableModel",
     "TreeLearner",
     "__version__",
+    "compare_scenarios",
+    "cross_validate_labels",
     "fit_table",
     "load",
     "normalize_labels",

@@ -26,6 +26,9 @@ _WORDS = {
 _SHOWN_VALUES = 8
 _NAMED_VALUES = 3
 
+STATED = {ANOMALY: ANOMALY, NORMAL: NORMAL, UNLABELED: UNLABELED}
+"""Map of labels that were read before: a detector need not ask what 0 means."""
+
 
 class LabelCensus(NamedTuple):
     """How many rows carry each label, and the setting that follows."""

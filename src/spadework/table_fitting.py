@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from spadework.arrays import Labels, Rows
 from spadework.errors import InputError, list_some, suggest
-from spadework.labels import UNLABELED, count_labels
+from spadework.labels import STATED, UNLABELED, count_labels
 from spadework.lazy import LazyModule
 from spadework.reference import Reference, mark_rows
 from spadework.table_model import RESULTS, TableModel, name_rows
@@ -35,9 +35,6 @@ classifiers take memory that grows with their square."""
 
 REFERENCE_ROWS = 5_000
 """Rows of each kind of label, at most, that a model remembers."""
-
-_STATED = {1: 1, 0: 0, -1: -1}
-"""Labels were read before; a detector need not ask what 0 means."""
 
 
 def fit_table(
@@ -158,7 +155,7 @@ class FitPlan:
             raise InputError("give label_map to fit_table, and not to the detector")
         X = self.encoder.encode(self.table)
         fitted: Any = clone(detector)
-        fitted.set_params(label_map=_STATED).fit(X, self.labels)
+        fitted.set_params(label_map=STATED).fit(X, self.labels)
         return TableModel(
             fitted,
             self.encoder,

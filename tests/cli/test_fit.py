@@ -8,7 +8,6 @@ import pytest
 
 from commands import FIT, QUIET, assert_refused, ended, run
 from fitted_payments import payments
-from spadework.cli.fit import parse_map
 
 
 def test_fit_says_what_it_learnt_from_and_prints_json(place):
@@ -202,19 +201,6 @@ def test_fit_does_not_begin_where_another_file_would_be_replaced(folder):
     assert_refused(done, "is not a spadework model")
     assert "rows:" not in done.stdout + done.stderr
     assert (folder / "other" / "model.spade").read_text() == "notes"
-
-
-@pytest.mark.parametrize(
-    ("texts", "mapping"),
-    [
-        (["fraud=1,ok=0"], {"fraud": 1, "ok": 0}),
-        (["fraud=1", "ok=0, open=-1"], {"fraud": 1, "ok": 0, "open": -1}),
-        (["fraud, proven=1", "ok=0"], {"fraud, proven": 1, "ok": 0}),
-        (["a=b=1,c=0"], {"a=b": 1, "c": 0}),
-    ],
-)
-def test_a_map_may_come_in_parts_and_a_pair_alone_may_hold_a_comma(texts, mapping):
-    assert parse_map(texts) == mapping
 
 
 def test_fit_refuses_a_map_that_is_none(folder):

@@ -7,6 +7,7 @@ import typer
 import spadework
 from spadework.cli.compare import compare
 from spadework.cli.demo import demo
+from spadework.cli.evaluate import evaluate
 from spadework.cli.explain import explain
 from spadework.cli.export import export
 from spadework.cli.fit import fit
@@ -20,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for verb in (fit, score, explain, report, compare, export, demo):
+for verb in (fit, evaluate, score, explain, report, compare, export, demo):
     app.command()(verb)
 add_commands(app)
 

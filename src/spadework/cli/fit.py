@@ -1,16 +1,13 @@
 """``spadework fit``: learn from a table, or from a folder of pictures, as it is."""
 
 import json
-import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from spadework.cli import library, models, pictures
-from spadework.errors import InputError, LabelError
-from spadework.tables.unusable import ColumnsError
+from spadework.cli import library, models, pictures, table_options
+from spadework.errors import InputError
 
 if TYPE_CHECKING:
     from spadework.table_model import TableModel
@@ -25,32 +22,13 @@ def fit(
     labels: Annotated[
         Path | None, Option(help="Table of pictures' labels: columns file and label.")
     ] = None,
-    label_map: Annotated[
-        models.Some,
-        Option(
-            "--map",
-            help="What label values mean: 'fraud=1,ok=0'; 1 anomaly, 0 normal, -1 or "
-            "empty unlabeled; repeatable.",
-        ),
-    ] = None,
-    key: Annotated[
-        models.Some,
-        Option(help="Column that names a row, kept beside scores; repeatable."),
-    ] = None,
-    ignore: Annotated[
-        models.Some, Option(help="Column not to learn from; repeatable.")
-    ] = None,
-    category: Annotated[
-        models.Some, Option(help="Column of codes that look like numbers; repeatable.")
-    ] = None,
-    missing: Annotated[
-        models.Some,
-        Option(help="Value that means missing, besides NA and such; repeatable."),
-    ] = None,
+    label_map: table_options.LabelMap = None,
+    key: table_options.Key = None,
+    ignore: table_options.Ignore = None,
+    category: table_options.Category = None,
+    missing: table_options.Missing = None,
     query: models.Query = None,
-    unlabeled: Annotated[
-        models.Some, Option(help="Further rows, all taken as unlabeled; repeatable.")
-    ] = None,
+    unlabeled: table_options.Unlabeled = None,
     learner: Annotated[
         str | None,
         Option(help="trees, network or forest; for pictures pretrained or paper."),
@@ -62,7 +40,7 @@ def fit(
     threshold: Annotated[
         float | None, Option(help="Score above which rows are called anomalous.")
     ] = None,
-    seed: Annotated[int, Option(help="Random seed.", min=0)] = 0,
+    seed: table_options.Seed = 0,
     force: models.Force = False,
     quiet: models.Quiet = False,
     as_json: models.Json = False,
@@ -70,7 +48,6 @@ def fit(
     """Fit a model on a table, or on pictures in good/, defect/ and unlabeled/."""
     models.hush(quiet)
     target = models.new_folder(out, force=force)
-    mapping = parse_map(label_map) if label_map else None
     from rich.console import Console
 
     console = Console(
@@ -94,7 +71,11 @@ def fit(
         own["size"] = library.photo_reading.DEFAULT_SIZE if size is None else size
         own["learner"] = learner or "pretrained"
         detector, facts = pictures.fit_pictures(
-            sources[0], labels, mapping, own, console.print
+            sources[0],
+            labels,
+            table_options.parse_map(label_map) if label_map else None,
+            own,
+            console.print,
         )
         models.save_into(target, detector)
         if as_json:
@@ -114,22 +95,17 @@ def fit(
             "a table needs --label, the name of its column of labels; pictures are given "
             "as one folder that holds good/, defect/ and unlabeled/"
         )
-    try:
-        plan = library.table_fitting.plan_table(
-            models.source_of(sources),
-            label=label,
-            label_map=mapping,
-            keys=key or (),
-            ignore=ignore or (),
-            categories=category or (),
-            missing=missing or (),
-            query=query,
-            unlabeled=models.source_of(unlabeled) if unlabeled else None,
-        )
-    except LabelError as error:
-        raise LabelError(models.in_words_of_the_command(str(error))) from error
-    except ColumnsError as error:
-        raise InputError(error.explain(as_options)) from error
+    plan = table_options.plan_table(
+        sources,
+        label=label,
+        label_map=label_map,
+        key=key,
+        ignore=ignore,
+        category=category,
+        missing=missing,
+        query=query,
+        unlabeled=unlabeled,
+    )
     for line in plan.lines():
         console.print(line)
     own["learner"] = learner or "trees"
@@ -149,37 +125,9 @@ def fit(
         console.print(
             f"hint:   {each.name} alone tells labeled normals from unlabeled rows "
             f"({each.words}). If it only says when or how rows were labeled, leave it "
-            f"out: {as_options('ignore', [each.name])}"
+            f"out: {table_options.as_options('ignore', [each.name])}"
         )
     console.print(f"model:  {target}")
-
-
-def as_options(parameter: str, values: Sequence[str]) -> str:
-    """Spell a parameter of `fit_table` as options that a shell takes as they are."""
-    option = "--category" if parameter == "categories" else f"--{parameter}"
-    return " ".join(f"{option} {shlex.quote(value)}" for value in values)
-
-
-def parse_map(texts: Sequence[str]) -> dict[str, int]:
-    """Read ``value=label`` pairs, parted by commas; a pair alone may hold commas."""
-    mapping: dict[str, int] = {}
-    for pair in (pair for text in texts for pair in _pairs(text)):
-        value, equals, number = pair.rpartition("=")
-        if not equals or number.strip() not in ("1", "0", "-1"):
-            raise LabelError(
-                f"--map needs pairs such as 'fraud=1,ok=0' with 1 (anomaly), 0 (normal) "
-                f"or -1 (unlabeled); got {pair!r}"
-            )
-        value, meaning = value.strip(), int(number)
-        if mapping.setdefault(value, meaning) != meaning:
-            raise LabelError(
-                f"--map gives {value!r} two meanings: {mapping[value]} and {meaning}"
-            )
-    return mapping
-
-
-def _pairs(text: str) -> list[str]:
-    return [text] if text.count("=") == 1 else text.split(",")
 
 
 def summarize(model: "TableModel") -> dict[str, Any]:

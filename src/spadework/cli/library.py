@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from spadework import (
         detector,
         differences,
+        evaluation,
         explain,
         export,
         labels,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 else:
     detector = LazyModule("spadework.detector")
     differences = LazyModule("spadework.differences")
+    evaluation = LazyModule("spadework.evaluation")
     explain = LazyModule("spadework.explain")
     export = LazyModule("spadework.export")
     image_detector = LazyModule("spadework.images.detector")
