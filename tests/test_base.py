@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from mismatch import in_setting
 from spadework.base import AnomalyDetector
@@ -166,6 +167,17 @@ def test_score_needs_a_label_and_a_weight_for_each_row(table, fitted):
 
 
 # What is drawn
+
+
+@pytest.mark.parametrize("names", [["sample_weight"], ["sample_weight", "groups"]])
+def test_fit_takes_rows_and_labels_alone_and_says_so(table, names):
+    X, y, _ = table
+    detector = Distance()
+    before = dict(vars(detector))
+    with pytest.raises(InputError, match=rf"got {', '.join(names)}, too.*label those -1"):
+        detector.fit(X, y, **dict.fromkeys(names, np.ones(len(X))))
+    assert vars(detector) == before
+    assert not has_fit_parameter(detector, "sample_weight")
 
 
 @pytest.mark.parametrize("random_state", [np.random.default_rng(0), None])

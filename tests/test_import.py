@@ -32,6 +32,7 @@ def test_trees_load_torch_only_where_contexts_are_read():
     code = (
         "import sys\n"
         "import numpy as np\n"
+        "import spadework.model_selection\n"
         "from spadework import SPADE\n"
         "X = np.random.default_rng(0).random((60, 3))\n"
         "SPADE(learner='forest').fit(X, [1, 0] * 5 + [-1] * 50).predict(X)\n"

@@ -26,6 +26,7 @@ from spadework.validation import (
     named_or_given,
     new_generator,
     read_labels,
+    refuse_arguments,
     refuse_constant,
     unchanged_on_failure,
 )
@@ -119,6 +120,12 @@ def test_what_fails_halfway_is_undone_and_what_does_not_is_kept():
     assert vars(estimator) == {"kept": 3, "lost": 2}
 
 
+def test_what_fit_does_not_take_is_named():
+    refuse_arguments(SPADE(), {})
+    with pytest.raises(InputError, match=r"fit of SPADE takes X and y alone; got w, too"):
+        refuse_arguments(SPADE(), {"w": 1})
+
+
 # Rows
 
 
@@ -142,7 +149,7 @@ def test_every_kind_of_table_gives_the_same_rows():
 def test_cells_that_are_not_finite_are_refused_with_the_number_of_their_column(
     value, kind
 ):
-    with pytest.raises(InputError, match=rf"(?s){kind}.*: 2\b.*[Ii]mpute"):
+    with pytest.raises(InputError, match=rf"(?s){kind}.*: 2\b.*[Ii]mpute.*fit_table"):
         checked(with_cells(value))
 
 

@@ -19,7 +19,7 @@ BLOCKS = re.findall(
 
 
 def test_every_python_block_shows_its_output():
-    assert README.read_text().count("```python") == len(BLOCKS) == 7
+    assert README.read_text().count("```python") == len(BLOCKS) == 8
 
 
 @pytest.mark.parametrize(("code", "output"), BLOCKS)

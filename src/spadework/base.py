@@ -40,7 +40,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **refused: Any) -> Self:
         """Learn from rows and their three-valued labels.
 
         Parameters
@@ -49,7 +49,10 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
             Finite numbers; numpy, pandas or polars.
         y : array-like of shape (n_samples,)
             1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names.
+        **refused
+            Anything else, such as ``sample_weight``: there is no such thing here.
         """
+        validation.refuse_arguments(self, refused)
         with validation.unchanged_on_failure(self):
             self._check_parameters()
             rows = self._check_rows(X, fitting=True)

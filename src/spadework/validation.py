@@ -12,9 +12,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spadework.arrays import Flags, Labels, Rows
-from spadework.errors import InputError, LabelError
+from spadework.errors import InputError, LabelError, list_some
 from spadework.labels import LabelCensus, as_vector, count_labels, normalize_labels
 from spadework.parameters import check_positive_integer
+from spadework.wrappers import refuse_wrapped
 
 _NO_NUMBERS = (
     "could not convert string",
@@ -78,6 +79,16 @@ def new_generator(random_state: Any) -> np.random.Generator:
         ) from error
 
 
+def refuse_arguments(estimator: object, given: Mapping[str, Any]) -> None:
+    """Refuse what ``fit`` was given beside rows and labels, such as sample_weight."""
+    if given:
+        raise InputError(
+            f"fit of {type(estimator).__name__} takes X and y alone; got "
+            f"{list_some(list(given))}, too. Leave that out. Rows cannot be weighted: "
+            f"label those -1 whose labels should not count"
+        )
+
+
 def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None, n_rows: int) -> Labels:
     """Return the labels of so many rows as 1, 0 and -1; warn of a column of them."""
     if getattr(y, "shape", ())[1:] == (1,):
@@ -92,6 +103,7 @@ def read_labels(y: ArrayLike, label_map: Mapping[Any, int] | None, n_rows: int) 
             f"X and y must have one row and one label each: X has {n_rows} rows, "
             f"y has {len(values)} labels"
         )
+    refuse_wrapped(values)
     return normalize_labels(values, label_map)
 
 
@@ -222,7 +234,8 @@ def _not_finite_message(estimator: Any, rows: NDArray[Any], bad: Flags) -> str:
     return (
         f"Input X contains {kind}. Columns with missing or infinite values: {shown}"
         f"{f' and {more} more' if more > 0 else ''}. Impute or drop them first, for "
-        f"example with sklearn.impute.SimpleImputer"
+        f"example with sklearn.impute.SimpleImputer, or use spadework.fit_table, which "
+        f"takes missing values"
     )
 
 

@@ -171,6 +171,8 @@ def test_too_little_is_refused_clearly():
         small().fit(PIXELS, LABELS[:5])
     with pytest.raises(InputError, match="empty"):
         small().fit(PIXELS[:0], [])
+    with pytest.raises(InputError, match="X and y alone; got sample_weight, too"):
+        small().fit(PIXELS, LABELS, sample_weight=np.ones(len(PIXELS)))
 
 
 def test_a_single_normal_picture_among_defects_can_be_learnt_from():

@@ -20,7 +20,12 @@ from spadework.images.pretrained import PhotoModel, PretrainedLearner
 from spadework.labels import count_labels
 from spadework.lazy import LazyModule
 from spadework.learners.label_trust import LabelTrust
-from spadework.validation import check_counts, check_members, named_or_given
+from spadework.validation import (
+    check_counts,
+    check_members,
+    named_or_given,
+    refuse_arguments,
+)
 
 if TYPE_CHECKING:
     from spadework.images import photos
@@ -105,7 +110,7 @@ class ImageSPADE(AnomalyDetector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, **refused: Any) -> Self:
         """Learn from photos and their three-valued labels.
 
         Parameters
@@ -115,7 +120,10 @@ class ImageSPADE(AnomalyDetector):
         y : array-like of shape (n_photos,), optional
             1 anomaly, 0 normal, -1 unlabeled, or what ``label_map`` names. Left out
             where X is a folder with ``good/``, ``defect/<type>/``, ``unlabeled/``.
+        **refused
+            Anything else, such as ``sample_weight``: there is no such thing here.
         """
+        refuse_arguments(self, refused)
         self._check_parameters()
         if y is None and self.label_map is not None:
             raise InputError(
