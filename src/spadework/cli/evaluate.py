@@ -54,7 +54,7 @@ def evaluate(
         query=query,
         unlabeled=unlabeled,
     )
-    own: Any = {"learner": learner, "random_state": seed}
+    own: Any = {"learner": learner, "random_state": seed, "verbose": False}
     detector = library.detector.SPADE(**own, label_map=library.labels.STATED)
     X, verbose = plan.encoder.encode(plan.table), not quiet
     if scenarios:
