@@ -33,6 +33,14 @@ class Tried:
         """Tables that it was run on."""
         return {table for table, _, _ in self.aucs}
 
+    def of_seeds(self, seeds: Collection[int]) -> "Tried":
+        """Keep the results of some seeds, and the cells that have any."""
+        kept = {
+            cell: {seed: auc for seed, auc in of.items() if seed in seeds}
+            for cell, of in self.aucs.items()
+        }
+        return Tried(self.setting, {cell: of for cell, of in kept.items() if of})
+
     def means(self) -> dict[Cell, float]:
         """Mean AUC over seeds of each cell."""
         return {cell: float(np.mean(list(of.values()))) for cell, of in self.aucs.items()}
@@ -150,7 +158,7 @@ def moved(
     seeds = sorted({seed for of in pair[0].aucs.values() for seed in of})
     whole, *parts = (
         distance(left[0], paper, tables) - distance(left[1], paper, tables)
-        for left in (pair, *(tuple(_without(each, s) for each in pair) for s in seeds))
+        for left in (pair, *(_without(pair, seed, seeds) for seed in seeds))
     )
     n_seeds = len(parts)
     off = np.array(parts) - np.mean(parts)
@@ -168,13 +176,12 @@ def _shared(first: Tried, second: Tried) -> tuple[Tried, Tried]:
     return pair
 
 
-def _without(tried: Tried, seed: int) -> Tried:
-    """Leave a seed out."""
-    left = {
-        cell: {other: auc for other, auc in of.items() if other != seed}
-        for cell, of in tried.aucs.items()
-    }
-    return Tried(tried.setting, {cell: of for cell, of in left.items() if of})
+def _without(
+    pair: tuple[Tried, Tried], seed: int, seeds: Collection[int]
+) -> tuple[Tried, Tried]:
+    """Leave a seed out of both."""
+    left = {*seeds} - {seed}
+    return pair[0].of_seeds(left), pair[1].of_seeds(left)
 
 
 def main_effects(
