@@ -15,7 +15,13 @@ from spadework_research.report.cells import (
     order_rows,
     view_table,
 )
-from spadework_research.runs.methods import ABLATED, COMPARED, SWEPT
+from spadework_research.runs.methods import (
+    ABLATED,
+    COMPARED,
+    METHODS,
+    SWEPT,
+    SWEPT_LITERAL,
+)
 from spadework_research.runs.tables import TABLES
 
 shares = st.integers(0, 20).map(lambda twentieths: twentieths / 20)
@@ -23,7 +29,7 @@ shares = st.integers(0, 20).map(lambda twentieths: twentieths / 20)
 
 def test_rows_are_the_papers_in_its_order_then_the_others():
     rows = order_rows(TABLES["new_types"])
-    assert rows[:9] == [
+    assert rows[:10] == [
         "supervised",
         "negative_supervised",
         "occ",
@@ -32,23 +38,32 @@ def test_rows_are_the_papers_in_its_order_then_the_others():
         "vime",
         "dann",
         "spade_paper",
+        "spade_paper_literal",
         "spade",
     ]
     assert sorted(rows) == sorted(COMPARED)
-    assert order_rows(TABLES["ablation"]) == [*ABLATED[1:], ABLATED[0]]
-    assert order_rows(TABLES["alpha"]) == list(SWEPT)
+    assert order_rows(TABLES["alpha"]) == [*SWEPT, *SWEPT_LITERAL]
+
+
+def test_an_ablation_stands_beside_itself_in_the_literal_reading_and_spade_last():
+    rows = order_rows(TABLES["ablation"])
+    assert sorted(rows) == sorted(ABLATED)
+    assert rows[-2:] == ["spade_paper", "spade_paper_literal"]
+    for nearest, literal in zip(rows[::2], rows[1::2], strict=True):
+        assert METHODS[nearest].paper == METHODS[literal].paper
+        assert "literal" in METHODS[literal].label
 
 
 def test_methods_that_do_not_apply_come_last():
     table = TABLES["nu"]
-    others = order_rows(table)[9:]
+    others = order_rows(table)[10:]
     applies = [table.applies(table.columns[0], method) for method in others]
     assert applies == sorted(applies, reverse=True)
     assert set(applies) == {True, False}
 
 
-@pytest.mark.parametrize("method", ["spade", "spade_paper"])
-def test_spade_in_both_forms_is_held_against_the_papers(method):
+@pytest.mark.parametrize("method", ["spade", "spade_paper", "spade_paper_literal"])
+def test_every_form_of_spade_is_held_against_the_papers(method):
     table = TABLES["new_types"]
     runs = Runs([done("new_types", "thyroid", method, auc=0.9)])
     cell = measure_cell(runs, table, table.columns[0], method, "auc")

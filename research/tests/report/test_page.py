@@ -12,7 +12,7 @@ from spadework_research.report import build_report, page, write_report
 from spadework_research.report.cells import Runs
 from spadework_research.report.published import NO_EXPLANATION
 from spadework_research.report.summary import survey
-from spadework_research.runs.methods import METHODS, SWEPT
+from spadework_research.runs.methods import METHODS, SWEPT, SWEPT_LITERAL
 from spadework_research.runs.tables import TABLES
 
 
@@ -239,3 +239,11 @@ def test_sections_without_runs_say_so(tmp_path):
     assert "No cell was run." in report.html
     assert "No baseline of the paper was run." in report.markdown
     assert "| thyroid | not run |" in report.markdown
+
+
+def test_each_reading_of_the_paper_has_an_alpha_chart_of_its_own(tmp_path):
+    captions = ("The reading that comes nearest to the paper", "The literal reading")
+    for swept, shown in zip((SWEPT, SWEPT_LITERAL), captions, strict=True):
+        runs = [done("alpha", "drug", name) for name in swept]
+        report = build_report(stored(runs, tmp_path / shown))
+        assert [each for each in captions if f">{each}<" in report.html] == [shown]

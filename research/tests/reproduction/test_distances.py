@@ -8,7 +8,10 @@ from spadework_research.reproduction.distances import (
     collect,
     deviations,
     distance,
+    is_near,
     main_effects,
+    moved,
+    reach,
 )
 from spadework_research.reproduction.trials import PaperValue
 
@@ -68,3 +71,42 @@ def test_effects_of_an_option_cancel_out_over_its_readings(tried):
     effects = main_effects(distances, settings)
     assert sum(n for _, n in effects.values()) == len(tried)
     assert sum(n * mean for mean, n in effects.values()) == pytest.approx(0, abs=1e-9)
+
+
+def test_what_a_setting_reaches_is_counted_over_the_cells_that_were_run():
+    more = [line("drug", "pu", seed, 0.82, 0.85, 0.1) for seed in range(2, 5)]
+    (plain,) = collect([*LINES, *more]).values()
+    missing = PAPER | {("covertype", "pu", "overall"): PaperValue(0.9, 0.1)}
+    found = reach(plain, missing)
+    assert (found.n_cells, found.n_run) == (4, 3)
+    assert found.distance == pytest.approx((0.02 + 0.05 + 0.1) / 3)
+    assert found.n_near == 1
+    assert found.paper_spread == pytest.approx(0.01 / 2)  # Thyroid has one seed
+
+
+@pytest.mark.parametrize(
+    ("difference", "spread", "near"),
+    [
+        (0.02, None, True),
+        (-0.021, 0.01, False),
+        (-0.039, 0.02, True),
+        (0.05, 0.02, False),
+    ],
+)
+def test_near_is_within_two_hundredths_or_two_of_the_papers_deviations(
+    difference, spread, near
+):
+    assert is_near(difference, PaperValue(0.8, spread)) is near
+
+
+def test_a_change_is_compared_on_the_cells_and_seeds_of_both():
+    centre = [line("drug", "pu", seed, 0.8, 0.9, 0.1) for seed in range(3)]
+    centre.append(line("drug", "pu", 7, 0.1, 0.1, 0.1))
+    centre.append(line("drug", "easiness", 0, 0.1))
+    off = {"scaling": "asinh"}
+    changed = [line("drug", "pu", s, 0.7, 0.9, 0.1, setting=off) for s in range(3)]
+    first, second = collect([*centre, *changed]).values()
+    found = moved(second, first, PAPER, ["drug"])
+    assert found.distance == pytest.approx(0.1 / 2)
+    assert found.error == pytest.approx(0, abs=1e-9)  # every seed says the same
+    assert moved(first, second, PAPER, ["drug"]).distance == pytest.approx(-0.1 / 2)

@@ -56,7 +56,9 @@ def test_cells_of_the_paper_have_its_numbers(row):
     cells = paper_cells(row)
     paper = read_paper()
     tables = [paper[name][row] for name in ("new_types", "pu", "easiness", "high_risk")]
-    assert len(cells) == sum(map(len, tables))
+    assert len(cells) == sum(map(len, tables)) + 2  # two of credit cards
+    of_fraud = paper["fraud"][row]["creditcard/0.05"]
+    assert cells["creditcard", "time/0.05", "overall"] == of_fraud
     of_missed = cells["drug", "new_types", "missed"]
     assert of_missed == paper["new_types"][row]["drug/missed"]
     of_shares = cells["thyroid", "high_risk/0.010", "overall"]

@@ -177,7 +177,7 @@ def order_rows(table: Table) -> list[str]:
     one row of the paper is a series, and keeps its order.
     """
     rows = paper_rows(table.name)
-    if sum(METHODS[name].paper in rows for name in table.methods) < 2:
+    if len({METHODS[name].paper for name in table.methods}.intersection(rows)) < 2:
         return list(table.methods)
 
     def place(name: str) -> tuple[int, bool]:

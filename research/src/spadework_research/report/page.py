@@ -1,6 +1,7 @@
 """Put the report together from results: Markdown, and one HTML page."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +35,13 @@ from spadework_research.report.summary import (
     survey,
 )
 from spadework_research.report.verdict import judge
-from spadework_research.runs.methods import ALPHAS, COMPARED, METHODS, SWEPT
+from spadework_research.runs.methods import (
+    ALPHAS,
+    COMPARED,
+    METHODS,
+    SWEPT,
+    SWEPT_LITERAL,
+)
 from spadework_research.runs.precision import DATASETS, read_precision
 from spadework_research.runs.results import read_results
 from spadework_research.runs.sweeps import read_sweeps, sum_sweeps
@@ -103,7 +110,8 @@ def _content(folder: Path) -> dict[str, Any]:
         "photo_verdicts": judge(runs, [IMAGES]),
         "absent_photos": _absent_photos(runs),
         "seeds": {name: describe_seeds(runs, name) for name in TABLES},
-        "alpha_chart": _alpha_chart(views["alpha"]),
+        "alpha_chart": _alpha_chart(views["alpha"], SWEPT),
+        "literal_alpha_chart": _alpha_chart(views["alpha"], SWEPT_LITERAL),
         "agreement": compare_baselines(runs, read_explanations()),
         "sixty_parts": list(PARTS.values()),
         "sixty_methods": view_methods(folder),
@@ -147,14 +155,14 @@ def _names(standings: list[Standing]) -> set[str]:
     return {each.method.name for each in standings}
 
 
-def _alpha_chart(view: TableView) -> Markup | None:
-    """Draw figure 5 from its table, None if nothing was run."""
-    weight = dict(zip(SWEPT, ALPHAS, strict=True))
+def _alpha_chart(view: TableView, swept: Sequence[str]) -> Markup | None:
+    """Draw figure 5 from the rows of a sweep, None if nothing was run."""
+    weight = dict(zip(swept, ALPHAS, strict=True))
     series = {
         head.label: {
             weight[row.method.name]: row.cells[at]
             for row in view.rows
-            if row.cells[at].state == "ran"
+            if row.method.name in weight and row.cells[at].state == "ran"
         }
         for at, head in enumerate(view.heads)
     }

@@ -1,9 +1,9 @@
 """How far a setting is from the paper, and what each reading changes of that."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from spadework_research.reproduction.trials import (
     Cell,
     PaperValue,
 )
+
+NEAR, SEEDS = 0.02, 5
+"""Difference of AUC that counts as reached, and seeds that tell a deviation."""
+
+ROUNDING = 1e-9
 
 
 @dataclass
@@ -27,6 +32,14 @@ class Tried:
     def tables(self) -> set[str]:
         """Tables that it was run on."""
         return {table for table, _, _ in self.aucs}
+
+    def of_seeds(self, seeds: Collection[int]) -> "Tried":
+        """Keep the results of some seeds, and the cells that have any."""
+        kept = {
+            cell: {seed: auc for seed, auc in of.items() if seed in seeds}
+            for cell, of in self.aucs.items()
+        }
+        return Tried(self.setting, {cell: of for cell, of in kept.items() if of})
 
     def means(self) -> dict[Cell, float]:
         """Mean AUC over seeds of each cell."""
@@ -78,6 +91,97 @@ def deviations(tried: Tried, paper: Mapping[Cell, PaperValue]) -> float:
         if spread is not None:
             off.append(abs(auc - mean) / max(spread, 0.001))
     return float(np.mean(off))
+
+
+class Reached(NamedTuple):
+    """How near a setting comes to the paper over its cells.
+
+    Attributes
+    ----------
+    n_cells, n_run : int
+        Cells of the paper, and those that were run.
+    distance : float
+        Mean absolute difference of AUC, all cells alike.
+    deviations : float
+        The same in units of the paper's deviations; see `deviations`.
+    n_near : int
+        Cells within `NEAR` or two of the paper's deviations.
+    spread, paper_spread : float
+        Mean deviations over seeds, ours and the paper's, of cells with `SEEDS` seeds.
+    """
+
+    n_cells: int
+    n_run: int
+    distance: float
+    deviations: float
+    n_near: int
+    spread: float
+    paper_spread: float
+
+
+def reach(tried: Tried, paper: Mapping[Cell, PaperValue]) -> Reached:
+    """Sum up a setting over the cells of the paper that it was run on."""
+    means, spreads = tried.means(), tried.spreads()
+    off = {cell: abs(means[cell] - paper[cell].mean) for cell in means if cell in paper}
+    full = [cell for cell in off if len(tried.aucs[cell]) >= SEEDS]
+    return Reached(
+        len(paper),
+        len(off),
+        float(np.mean(list(off.values()))),
+        deviations(tried, paper),
+        sum(is_near(each, paper[cell]) for cell, each in off.items()),
+        float(np.mean([spreads[cell] for cell in full])),
+        float(np.mean([paper[cell].std or 0.0 for cell in full])),
+    )
+
+
+def is_near(difference: float, of: PaperValue) -> bool:
+    """Tell whether a mean is within `NEAR` or two deviations of the paper's."""
+    return abs(difference) <= max(NEAR, 2 * (of.std or 0.0)) + ROUNDING
+
+
+class Moved(NamedTuple):
+    """What a change adds to the distance, and its error by the jackknife over seeds."""
+
+    distance: float
+    error: float
+
+
+def moved(
+    changed: Tried,
+    centre: Tried,
+    paper: Mapping[Cell, PaperValue],
+    tables: Collection[str],
+) -> Moved:
+    """Compare a change with the centre on the cells and seeds of both."""
+    pair = _shared(changed, centre)
+    seeds = sorted({seed for of in pair[0].aucs.values() for seed in of})
+    whole, *parts = (
+        distance(left[0], paper, tables) - distance(left[1], paper, tables)
+        for left in (pair, *(_without(pair, seed, seeds) for seed in seeds))
+    )
+    n_seeds = len(parts)
+    off = np.array(parts) - np.mean(parts)
+    return Moved(whole, float(np.sqrt((n_seeds - 1) / n_seeds * np.sum(off**2))))
+
+
+def _shared(first: Tried, second: Tried) -> tuple[Tried, Tried]:
+    """Keep the cells and seeds that both were run on."""
+    pair = Tried(first.setting), Tried(second.setting)
+    for cell in first.aucs.keys() & second.aucs.keys():
+        seeds = sorted(first.aucs[cell].keys() & second.aucs[cell].keys())
+        for kept, whole in zip(pair, (first, second), strict=True):
+            if seeds:
+                kept.aucs[cell] = {seed: whole.aucs[cell][seed] for seed in seeds}
+    return pair
+
+
+def _without(
+    pair: tuple[Tried, Tried], seed: int, seeds: Collection[int]
+) -> tuple[Tried, Tried]:
+    """Leave a seed out of both."""
+    left = {*seeds} - {seed}
+    return pair[0].of_seeds(left), pair[1].of_seeds(left)
 
 
 def main_effects(

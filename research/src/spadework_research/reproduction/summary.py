@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from spadework_research.reproduction.distances import (
+    Moved,
     Tried,
     collect,
     deviations,
     distance,
     main_effects,
+    moved,
 )
 from spadework_research.reproduction.options import (
     ABLATIONS,
@@ -54,18 +56,21 @@ def summarise(tried: Tried, paper: Mapping[Cell, PaperValue]) -> dict[str, Any]:
 
 def changes(
     tried: Mapping[str, Tried], paper: Mapping[Cell, PaperValue], centre: Setting
-) -> list[tuple[str, Any, float]]:
-    """Return what one change of the centre adds to its distance, the best first."""
+) -> list[tuple[str, Any, Moved]]:
+    """Return what one change of the centre adds to its distance, the best first.
+
+    Both are compared on the cells and seeds that both were run on.
+    """
     full = complete(centre)
-    at_centre = distance(tried[name_of(centre)], paper, CHEAP)
+    at_centre = tried[name_of(centre)]
     found = []
     for setting in one_factor(centre)[1:]:
         changed = complete(setting)
         option = next(name for name in full if changed[name] != full[name])
         if name_of(setting) in tried:
-            moved = distance(tried[name_of(setting)], paper, CHEAP) - at_centre
-            found.append((option, changed[option], moved))
-    return sorted(found, key=lambda each: each[2])
+            far = moved(tried[name_of(setting)], at_centre, paper, CHEAP)
+            found.append((option, changed[option], far))
+    return sorted(found, key=lambda each: each[2].distance)
 
 
 def ablation_changes(
@@ -110,8 +115,8 @@ def main() -> None:
         there = f"{whole:.3f}" if "covertype" in tried[name].tables else "  -  "
         print(f"{judged[name]:.3f} {there} {json.dumps(reduce(tried[name].setting))}")
     print("\nOne change of the centre:")
-    for option, reading, moved in changes(tried, paper, asked.centre):
-        print(f"{moved:+.3f}  {option} = {reading}")
+    for option, reading, far in changes(tried, paper, asked.centre):
+        print(f"{far.distance:+.3f} ± {far.error:.3f}  {option} = {reading}")
     effects = main_effects(judged, {n: tried[n].setting for n in judged})
     print("\nMean over settings with a reading, less that of all:")
     for option in READINGS:

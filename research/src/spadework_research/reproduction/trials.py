@@ -152,4 +152,7 @@ def paper_cells(row: str = "SPADE") -> dict[Cell, PaperValue]:
             if scenario == "high_risk":
                 cell = (table, f"high_risk/{rest}", "overall")
             cells[cell] = PaperValue(**value)
+    for share in ("0.05", "0.10"):
+        fraud = tables["fraud"][row][f"creditcard/{share}"]
+        cells["creditcard", f"time/{share}", "overall"] = PaperValue(**fraud)
     return cells

@@ -14,6 +14,7 @@ from spadework_research.runs.methods import (
     METHODS,
     PARTS,
     SWEPT,
+    SWEPT_LITERAL,
 )
 
 
@@ -182,7 +183,12 @@ TABLES: dict[str, Table] = {
             ),
             PARTS,
         ),
-        Table("alpha", "Weight of the pseudo-labels", _plain("new_types"), SWEPT),
+        Table(
+            "alpha",
+            "Weight of the pseudo-labels",
+            _plain("new_types"),
+            (*SWEPT, *SWEPT_LITERAL),
+        ),
         Table(
             IMAGES,
             "Photos: new types, and labels on easy ones",
