@@ -17,6 +17,7 @@ import pytest
 
 from fitted_payments import MAP, fitted, payments, small
 from spadework import scoring
+from spadework.budgets import Budget
 from spadework.errors import DataError, InputError
 from spadework.scoring import find_top, score_table
 from spadework.table_fitting import fit_table
@@ -163,8 +164,8 @@ def test_the_top_rows_are_found_with_their_numbers(csv, monkeypatch):
 # Memory
 
 
-@pytest.mark.parametrize("top", [None, 10])
-def test_memory_does_not_grow_with_the_number_of_batches(out, monkeypatch, top):
+@pytest.mark.parametrize("options", [{}, {"top": 10}, {"budget": Budget(0.1)}])
+def test_memory_does_not_grow_with_the_number_of_batches(out, monkeypatch, options):
     """Sampled at every batch: later ones find no more in use than the first ones."""
     batch = payments(1_000, seed=6).to_batches()[0]
     used = []
@@ -182,7 +183,7 @@ def test_memory_does_not_grow_with_the_number_of_batches(out, monkeypatch, top):
     monkeypatch.setattr(scoring, "open_table", opened)
     tracemalloc.start()
     try:
-        counts = score_table(fitted(), "made", out, top=top)
+        counts = score_table(fitted(), "made", out, **options)
     finally:
         tracemalloc.stop()
     assert counts.n_rows == 20_000

@@ -43,6 +43,54 @@ def test_score_calls_rows_by_another_threshold_if_one_is_given(place):
     assert_refused(refused, "threshold must be", "a number; got nan")
 
 
+@pytest.mark.parametrize(
+    ("options", "n_called"),
+    [
+        (("--calls", "20"), 20),
+        (("--calls", "2%"), 6),
+        (("--per-day", "1", "--date", "at"), 63),
+    ],
+)
+def test_score_calls_as_many_rows_as_asked_also_of_standard_input(
+    options, n_called, place
+):
+    text = (place / "new.csv").read_text()
+    verb = ("score", "model", "-", *options, "--json")
+    done = run(*verb, cwd=place, stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stderr.splitlines()[-1])["n_anomalies"] == n_called
+    lines = done.stdout.splitlines()[1:]
+    assert len(lines) == 300
+    assert sum(line.endswith(",1") for line in lines) == n_called
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--calls", "9", "--threshold", "1"), ("not both",)),
+        (("--calls", "9", "--per-day", "1", "--date", "at"), ("not both",)),
+        (("--per-day", "1"), ("--date COLUMN",)),
+        (("--date", "at"), ("--per-day N",)),
+        (("--calls", "many"), ("such as 200", "'many'")),
+        (("--calls", "0"), ("such as 200", "'0'")),
+        (("--calls", "2.5"), ("such as 200", "'2.5'")),
+        (("--calls", "100%"), ("between 0% and 100%", "'100%'")),
+    ],
+)
+def test_score_refuses_a_budget_that_it_cannot_read(options, words, place):
+    assert_refused(run("score", "model", "new.csv", *options, cwd=place), *words)
+
+
+def test_probabilities_do_not_move_with_the_threshold_or_a_budget(place):
+    columns = []
+    for options in ((), ("--threshold", "2"), ("--calls", "9")):
+        done = run("score", "model", "new.csv", *options, "--quiet", cwd=place)
+        lines = done.stdout.splitlines()
+        assert len(lines) == 301
+        columns.append([line.split(",")[2] for line in lines])
+    assert columns[0] == columns[1] == columns[2]
+
+
 def test_a_quiet_score_says_nothing(place):
     done = run("score", "model", "new.csv", "-o", "q.csv", "--quiet", cwd=place)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -9,6 +9,7 @@ from spadework.lazy import LazyModule
 
 if TYPE_CHECKING:
     from spadework import (
+        budgets,
         detector,
         differences,
         explain,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from spadework.report import pictures as picture_report
     from spadework.tables import reading
 else:
+    budgets = LazyModule("spadework.budgets")
     detector = LazyModule("spadework.detector")
     differences = LazyModule("spadework.differences")
     explain = LazyModule("spadework.explain")
