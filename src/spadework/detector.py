@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from spadework import validation
 from spadework.arrays import Floats, Labels, Rows
 from spadework.base import AnomalyDetector, RandomState
+from spadework.calls import Calls, Doubt
 from spadework.core import pseudo_labels as pseudo
 from spadework.core.budget import budget_threshold, share_of
 from spadework.core.matching import tail_threshold
@@ -128,6 +129,11 @@ class SPADE(AnomalyDetector):
         Predicted share of anomalies among unlabeled rows.
     threshold_ : float
         Rows that score above it are predicted anomalies.
+    likely_shares_ : tuple of float or None
+        Ends of an interval that should hold that share nine times of ten.
+    calls_ : Calls or None
+        How many unlabeled rows are called, and how many anomalies there should be among
+        these and among all, with intervals; print it. None where no share is predicted.
     trust_ : LabelTrust or None
         How far labels were trusted, and why; print it. None for learners that do not
         judge them.
@@ -174,6 +180,8 @@ class SPADE(AnomalyDetector):
     history_: list[dict[str, float]] = field(init=False)
     trust_: LabelTrust | None = field(init=False)
     share_: float | None = field(init=False)
+    likely_shares_: tuple[float, float] | None = field(init=False, default=None)
+    calls_: Calls | None = field(init=False, default=None)
 
     @classmethod
     def paper(cls, *, literal: bool = False, **changes: Any) -> Self:
@@ -242,6 +250,7 @@ class SPADE(AnomalyDetector):
         self.history_ = learnt.history
         self.trust_ = learnt.trust
         self.share_ = learnt.share
+        self.likely_shares_ = learnt.likely_shares
         return learnt.train_scores
 
     def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
@@ -255,6 +264,21 @@ class SPADE(AnomalyDetector):
         unlabeled = scores[labels == UNLABELED]
         n_called = max(1, round(self.share_ * len(unlabeled)))
         return tail_threshold(unlabeled, n_called, tail="upper")
+
+    def _count_calls(self, scores: Floats, labels: Labels) -> None:
+        self.calls_ = None
+        doubt = self.doubt
+        if doubt is not None:
+            unlabeled = scores[labels == UNLABELED]
+            n_labeled = count_labels(labels).n_anomalies
+            self.calls_ = Calls.of(unlabeled, self.threshold_, doubt, n_labeled)
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """How far all scores may be off together; None where they are no log-odds."""
+        if self.share_ is None or self.likely_shares_ is None:
+            return None
+        return Doubt.of(self.share_, self.likely_shares_)
 
     def _budget_of(self, n_usual: int) -> int | None:
         """Return how many rows to call of so many, where a budget was given."""

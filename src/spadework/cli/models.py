@@ -30,6 +30,10 @@ Some = list[str] | None
 Query = Annotated[
     str | None, typer.Option(help="What to ask the database: a SELECT statement.")
 ]
+Calls = Annotated[
+    str | None,
+    typer.Option(help="Call so many rows, such as 200, or a share of them, such as 2%."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 SkipCorrupt = Annotated[
@@ -56,6 +60,33 @@ def in_words_of_the_command(text: str) -> str:
         return "--map " + found[1].replace("'", "").replace(": ", "=").replace(", ", ",")
 
     return re.sub(r"\{(.*?)\}", as_option, text)
+
+
+def read_calls(text: str) -> float:
+    """Read a number of rows to call or, below 1, a share of them.
+
+    >>> read_calls("200"), read_calls("2%")
+    (200, 0.02)
+    """
+    is_share = text.endswith("%")
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    if is_share and 0 < number < 100:
+        return number / 100
+    if is_share or number < 1 or not number.is_integer():
+        raise InputError(
+            f"--calls needs a whole number of rows, such as 200, or a share of them "
+            f"between 0% and 100%, such as 2%; got {text!r}"
+        )
+    return int(number)
+
+
+def refuse_both(threshold: float | None, budget: object) -> None:
+    """Refuse a threshold and a budget of calls together."""
+    if threshold is not None and budget is not None:
+        raise InputError("give --threshold or a budget of calls, and not both")
 
 
 def source_of(sources: list[str]) -> str | list[str]:

@@ -32,10 +32,7 @@ def score(
         float | None,
         Option(help="Score above which to call rows, instead of the model's."),
     ] = None,
-    calls: Annotated[
-        str | None,
-        Option(help="Call so many rows, such as 200, or a share of them, such as 2%."),
-    ] = None,
+    calls: models.Calls = None,
     per_day: Annotated[
         int | None, Option(help="Call so many rows of each day; needs --date.")
     ] = None,
@@ -55,8 +52,7 @@ def score(
     """Score rows, or pictures by name, in their order, with constant memory."""
     models.hush(quiet)
     budget = read_budget(calls, per_day, date)
-    if threshold is not None and budget is not None:
-        raise InputError("give --threshold or a budget of calls, and not both")
+    models.refuse_both(threshold, budget)
     models.refuse_inputs(out, model, sources)
     fitted = models.load_any(model)
     if threshold is not None:
@@ -116,21 +112,6 @@ def read_budget(
         raise InputError(
             "--per-day N and --date COLUMN need each other: the column tells the days"
         )
-    if calls is None:
-        return None if per_day is None else library.budgets.Budget(per_day, date)
-    try:
-        number = float(calls.removesuffix("%").replace(",", ""))
-    except ValueError:
-        number = 0.0
-    if calls.endswith("%"):
-        if not 0 < number < 100:
-            raise InputError(
-                f"--calls needs a share between 0% and 100%, such as 2%; got {calls!r}"
-            )
-        return library.budgets.Budget(number / 100)
-    if number < 1 or not number.is_integer():
-        raise InputError(
-            f"--calls needs a whole number of rows, such as 200, or a share of them, "
-            f"such as 2%; got {calls!r}"
-        )
-    return library.budgets.Budget(number)
+    if calls is not None:
+        return library.budgets.Budget(models.read_calls(calls))
+    return None if per_day is None else library.budgets.Budget(per_day, date)
