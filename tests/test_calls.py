@@ -9,7 +9,7 @@ from scipy.special import expit
 from mismatch import in_setting, mismatch_data
 from properties import examples
 from spadework import SPADE, ForestLearner, TreeLearner
-from spadework.calls import FEWEST_LABELED, WIDEST, Calls, Doubt, Expected
+from spadework.calls import FEWEST_LABELED, MISFIT, WIDEST, Calls, Doubt, Expected
 
 SURE = Doubt(0.0, 0.0)
 SCORES = st.lists(st.floats(-9, 9), min_size=1, max_size=50).map(np.array)
@@ -64,11 +64,10 @@ def test_without_doubt_the_interval_holds_nine_of_ten_draws():
 
 @given(st.floats(0.001, 0.5), st.floats(0.001, 0.5), st.floats(0.001, 0.5))
 @examples(50)
-def test_doubt_reaches_beyond_likely_shares_and_never_turns_around(share, a, b):
+def test_doubt_reaches_beyond_likely_shares_and_is_never_less_than_misfit(share, a, b):
     likely = min(a, b), max(a, b)
     doubt = Doubt.of(share, likely)
-    assert doubt.lower >= 0
-    assert doubt.upper >= 0
+    assert min(doubt.lower, doubt.upper) >= MISFIT
     center = np.log(share / (1 - share))
     if likely[0] <= share <= likely[1]:
         assert expit(center - doubt.lower) <= likely[0] + 1e-9

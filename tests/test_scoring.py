@@ -126,6 +126,19 @@ def test_only_anomalies_are_written_when_asked(csv, out, monkeypatch):
     assert counts[:3] == (300, len(called), len(called))
 
 
+@pytest.mark.parametrize("budget", [None, Budget(20)])
+def test_calls_come_with_how_many_of_them_should_be_anomalies(
+    budget, csv, out, monkeypatch
+):
+    small_batches(monkeypatch)
+    counts = score_table(fitted(), csv, out, budget=budget)
+    table = reading.read_table(out)
+    called = table.column("anomaly").to_numpy() == 1
+    chances = table.column("probability").to_numpy()[called]
+    assert counts.expected.mean == pytest.approx(chances.sum())
+    assert 0 <= counts.expected.low < counts.expected.high <= called.sum()
+
+
 def test_where_no_row_is_anomalous_the_output_has_column_names_only(out):
     table = payments(100, seed=5)
     calls = fitted().score(table).column("anomaly").to_numpy()

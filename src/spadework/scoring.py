@@ -14,7 +14,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
+from spadework.arrays import Floats
 from spadework.budgets import Budget, call_above
+from spadework.calls import Doubt, Expected
 from spadework.errors import DataError, InputError
 from spadework.files import STDOUT, open_new
 from spadework.lost_columns import LostColumn, warn_of_lost
@@ -31,12 +33,16 @@ logger = logging.getLogger("spadework")
 
 
 class Counts(NamedTuple):
-    """Rows that were read, called anomalous, and written; columns that say nothing."""
+    """Rows that were read, called anomalous, and written; columns that say nothing.
+
+    ``expected`` is how many of the calls should be anomalies, if the model can tell.
+    """
 
     n_rows: int
     n_anomalies: int
     n_written: int
     lost_columns: list[LostColumn]
+    expected: Expected | None = None
 
 
 def score_table(
@@ -99,7 +105,8 @@ def score_table(
         tables = score_batches()
         if budget is not None:
             tables = budget.call(tables, _folder_of(out))
-        n_anomalies, n_written = _write(tables, write, top, only_anomalies=only_anomalies)
+        calls = _CallCounter(model.detector.doubt)
+        n_written = _write(calls.count(tables), write, top, only_anomalies=only_anomalies)
         _refuse_no_rows(n_rows)
     if n_empty:
         logger.warning(
@@ -109,7 +116,7 @@ def score_table(
         )
     lost = watch.found()
     warn_of_lost(lost)
-    return Counts(n_rows, n_anomalies, n_written, lost)
+    return Counts(n_rows, calls.n_calls, n_written, lost, calls.expected)
 
 
 def find_top(
@@ -176,12 +183,11 @@ def _write(
     top: int | None,
     *,
     only_anomalies: bool,
-) -> tuple[int, int]:
-    """Write what is wanted of scored tables; count calls, and rows that were written."""
-    n_anomalies = n_written = 0
+) -> int:
+    """Write what is wanted of scored tables; return how many rows that are."""
+    n_written = 0
     best: pa.Table | None = None
     for scored in tables:
-        n_anomalies += int(pc.sum(scored.column(ANOMALY)).as_py() or 0)
         if only_anomalies:
             scored = scored.filter(pc.equal(scored.column(ANOMALY), 1))
         if top is None:
@@ -192,7 +198,32 @@ def _write(
     if best is not None:
         write(best)
         n_written = best.num_rows
-    return n_anomalies, n_written
+    return n_written
+
+
+class _CallCounter:
+    """Counts the calls of scored tables that pass, and what to expect of them."""
+
+    def __init__(self, doubt: Doubt | None) -> None:
+        self.doubt = doubt
+        self.n_calls = 0
+        self.sums: Floats = np.zeros((3, 2))
+
+    def count(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """Pass tables on."""
+        for scored in tables:
+            called = scored.filter(pc.equal(scored.column(ANOMALY), 1))
+            self.n_calls += called.num_rows
+            if self.doubt is not None:
+                self.sums += self.doubt.weigh(called.column(SCORE).to_numpy())
+            yield scored
+
+    @property
+    def expected(self) -> Expected | None:
+        """How many of the calls should be anomalies; None where that is not told."""
+        if self.doubt is None:
+            return None
+        return self.doubt.expect(self.sums, self.n_calls)
 
 
 def _folder_of(out: Path | str) -> Path | None:

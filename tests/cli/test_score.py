@@ -15,6 +15,7 @@ def test_score_writes_every_row_in_order_and_says_so(place):
     done = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "300 rows scored" in done.stderr
+    assert "should be anomalies" in done.stderr
     found = read_table(place / "all.csv")
     assert found.column("id").to_pylist() == [f"T{i:05}" for i in range(300)]
     again = run("score", "model", "new.parquet", "-o", "all.csv", cwd=place)

@@ -63,7 +63,7 @@ def score(
         "force": force,
         "verbose": not quiet,
     }
-    unreadable = ""
+    unreadable = true = ""
     if isinstance(fitted, library.table_model.TableModel):
         models.refuse_folders(model, sources)
         pictures.refuse_options(
@@ -74,7 +74,10 @@ def score(
             fitted, source, out, query=query, threshold=threshold, budget=budget, **wanted
         )
         lost = [each._asdict() for each in counts.lost_columns]
-        found = {**counts._asdict(), "lost_columns": lost}
+        expected = counts.expected and counts.expected._asdict()
+        found = {**counts._asdict(), "lost_columns": lost, "expected": expected}
+        if counts.expected:
+            true = f" (of these, {counts.expected} should be anomalies)"
         scored = f"{counts.n_rows:,} rows"
     else:
         pictures.refuse_options(
@@ -96,7 +99,7 @@ def score(
         echo(json.dumps(found), err=str(out) == "-")
     elif not quiet:
         echo(
-            f"{scored} scored, {counts.n_anomalies:,} called anomalous, "
+            f"{scored} scored, {counts.n_anomalies:,} called anomalous{true}, "
             f"{counts.n_written:,} written to {out}{unreadable}",
             err=True,
         )
