@@ -9,7 +9,16 @@ from scipy.special import expit
 from mismatch import in_setting, mismatch_data
 from properties import examples
 from spadework import SPADE, ForestLearner, TreeLearner
-from spadework.calls import FEWEST_LABELED, MISFIT, WIDEST, Calls, Doubt, Expected
+from spadework.calls import (
+    FEWEST_LABELED,
+    MISFIT,
+    WIDEST,
+    Calls,
+    Doubt,
+    Expected,
+    cost_threshold,
+)
+from spadework.errors import InputError
 
 SURE = Doubt(0.0, 0.0)
 SCORES = st.lists(st.floats(-9, 9), min_size=1, max_size=50).map(np.array)
@@ -72,6 +81,23 @@ def test_doubt_reaches_beyond_likely_shares_and_is_never_less_than_misfit(share,
     if likely[0] <= share <= likely[1]:
         assert expit(center - doubt.lower) <= likely[0] + 1e-9
         assert expit(center + doubt.upper) >= likely[1] - 1e-9
+
+
+@given(st.floats(1, 1e6), st.floats(0.001, 0.999), st.floats(-9, 9))
+@examples(50)
+def test_rows_are_called_where_a_call_costs_less_than_what_is_missed(
+    missed, ratio, score
+):
+    chance = expit(score)
+    if abs(chance - ratio) > 1e-9:
+        called = score > cost_threshold(missed, ratio * missed)
+        assert called == (chance * missed > ratio * missed)
+
+
+@pytest.mark.parametrize("costs", [(5, 5), (5, 0), (5, -1), (5, 6), (float("inf"), 1)])
+def test_costs_that_call_all_or_none_are_refused(costs):
+    with pytest.raises(InputError, match="less than a missed anomaly"):
+        cost_threshold(*costs)
 
 
 # What a fit says

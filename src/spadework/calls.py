@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from spadework.arrays import Floats
+from spadework.errors import InputError
 
 LEVEL = 0.9
 """How often intervals should hold the truth."""
@@ -33,6 +34,22 @@ FEWEST_LABELED = 10
 
 WIDEST = 10
 """Ratio of the ends of an interval from which on it says little."""
+
+
+def cost_threshold(cost_missed: float, cost_call: float) -> float:
+    """Return the log-odds above which a call costs less than not to call.
+
+    An anomaly that is missed costs one sum, and to look at a called row the other.
+
+    >>> cost_threshold(20, 10)
+    0.0
+    """
+    if not 0 < cost_call < cost_missed < np.inf:
+        raise InputError(
+            f"a call must cost more than nothing and less than a missed anomaly, or none "
+            f"or all rows are called; got {cost_call:g} and {cost_missed:g}"
+        )
+    return float(logit(cost_call / cost_missed))
 
 
 class Expected(NamedTuple):

@@ -67,6 +67,15 @@ def test_fit_takes_a_budget_of_calls_or_a_threshold(place, tmp_path):
     assert "not both" in refused.stderr
 
 
+def test_costs_need_a_learner_that_gives_probabilities(place, tmp_path):
+    fit = ("fit", place / "payments.csv", *FIT, "-o", "model")
+    costs = ("--cost-missed", "500", "--cost-call", "10")
+    done = run(*fit, *costs, "--learner", "forest", cwd=tmp_path)
+    assert_refused(done, "costs need probabilities", "--learner trees")
+    facts = json.loads(ended(*fit, *costs, "--json", cwd=tmp_path).stdout)
+    assert facts["threshold"] == pytest.approx(np.log(1 / 49))
+
+
 def test_a_quiet_fit_says_nothing_and_makes_a_model(place):
     done = run("fit", "payments.csv", *FIT, "-o", "quiet", "--quiet", cwd=place)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

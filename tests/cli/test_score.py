@@ -72,6 +72,9 @@ def test_score_calls_as_many_rows_as_asked_also_of_standard_input(
         (("--calls", "9", "--per-day", "1", "--date", "at"), ("not both",)),
         (("--per-day", "1"), ("--date COLUMN",)),
         (("--date", "at"), ("--per-day N",)),
+        (("--calls", "9", "--cost-missed", "9", "--cost-call", "1"), ("not both",)),
+        (("--cost-missed", "9"), ("--cost-call",)),
+        (("--cost-missed", "9", "--cost-call", "10"), ("got 10 and 9",)),
         (("--calls", "many"), ("such as 200", "'many'")),
         (("--calls", "0"), ("such as 200", "'0'")),
         (("--calls", "2.5"), ("such as 200", "'2.5'")),
@@ -80,6 +83,16 @@ def test_score_calls_as_many_rows_as_asked_also_of_standard_input(
 )
 def test_score_refuses_a_budget_that_it_cannot_read(options, words, place):
     assert_refused(run("score", "model", "new.csv", *options, cwd=place), *words)
+
+
+def test_score_calls_rows_that_are_worth_their_cost(place):
+    costs = ("--cost-missed", "500", "--cost-call", "10")
+    done = run("score", "model", "new.csv", *costs, "--quiet", cwd=place)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(",") for line in done.stdout.splitlines()[1:]]
+    assert len(rows) == 300
+    assert all((float(row[2]) > 10 / 500) == (row[3] == "1") for row in rows)
+    assert {row[3] for row in rows} == {"0", "1"}
 
 
 def test_probabilities_do_not_move_with_the_threshold_or_a_budget(place):

@@ -63,6 +63,8 @@ def fit(
         float | None, Option(help="Score above which rows are called anomalous.")
     ] = None,
     calls: models.Calls = None,
+    cost_missed: models.CostMissed = None,
+    cost_call: models.CostCall = None,
     seed: Annotated[int, Option(help="Random seed.", min=0)] = 0,
     force: models.Force = False,
     quiet: models.Quiet = False,
@@ -78,9 +80,12 @@ def fit(
         stderr=True, quiet=quiet, soft_wrap=True, markup=False, highlight=False
     )
     own: Any = {"random_state": seed, "verbose": not quiet}
-    own["threshold"] = "auto" if threshold is None else threshold
     budget = None if calls is None else models.read_calls(calls)
-    models.refuse_both(threshold, budget)
+    log_odds = learner in (None, "trees") and not pictures.is_folder(sources)
+    threshold = models.decide_by(
+        threshold, budget, cost_missed, cost_call, log_odds=log_odds
+    )
+    own["threshold"] = "auto" if threshold is None else threshold
     if pictures.is_folder(sources):
         files = Path(sources[0]) / "*.csv"
         pictures.refuse_options(

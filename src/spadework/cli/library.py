@@ -10,6 +10,7 @@ from spadework.lazy import LazyModule
 if TYPE_CHECKING:
     from spadework import (
         budgets,
+        calls,
         detector,
         differences,
         explain,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from spadework.tables import reading
 else:
     budgets = LazyModule("spadework.budgets")
+    calls = LazyModule("spadework.calls")
     detector = LazyModule("spadework.detector")
     differences = LazyModule("spadework.differences")
     explain = LazyModule("spadework.explain")

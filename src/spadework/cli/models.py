@@ -34,6 +34,16 @@ Calls = Annotated[
     str | None,
     typer.Option(help="Call so many rows, such as 200, or a share of them, such as 2%."),
 ]
+CostMissed = Annotated[
+    float | None,
+    typer.Option(help="What an anomaly costs that is missed; with --cost-call."),
+]
+CostCall = Annotated[
+    float | None,
+    typer.Option(
+        help="What it costs to look at a called row: call where it is worth it."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 SkipCorrupt = Annotated[
@@ -83,10 +93,32 @@ def read_calls(text: str) -> float:
     return int(number)
 
 
-def refuse_both(threshold: float | None, budget: object) -> None:
-    """Refuse a threshold and a budget of calls together."""
-    if threshold is not None and budget is not None:
-        raise InputError("give --threshold or a budget of calls, and not both")
+def decide_by(
+    threshold: float | None,
+    budget: object,
+    cost_missed: float | None,
+    cost_call: float | None,
+    *,
+    log_odds: bool,
+) -> float | None:
+    """Return the threshold that is given, or that costs come to; None for a budget.
+
+    Costs need scores that are log-odds.
+    """
+    if (cost_missed is None) != (cost_call is None):
+        raise InputError("--cost-missed and --cost-call need each other")
+    given = {"--threshold": threshold, "a budget of calls": budget, "costs": cost_call}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InputError(f"give {' or '.join(named)}, and not both")
+    if cost_missed is None or cost_call is None:
+        return threshold
+    if not log_odds:
+        raise InputError(
+            "costs need probabilities, which only models of tables by --learner trees "
+            "give; give --threshold or --calls"
+        )
+    return library.calls.cost_threshold(cost_missed, cost_call)
 
 
 def source_of(sources: list[str]) -> str | list[str]:

@@ -33,6 +33,8 @@ def score(
         Option(help="Score above which to call rows, instead of the model's."),
     ] = None,
     calls: models.Calls = None,
+    cost_missed: models.CostMissed = None,
+    cost_call: models.CostCall = None,
     per_day: Annotated[
         int | None, Option(help="Call so many rows of each day; needs --date.")
     ] = None,
@@ -52,9 +54,13 @@ def score(
     """Score rows, or pictures by name, in their order, with constant memory."""
     models.hush(quiet)
     budget = read_budget(calls, per_day, date)
-    models.refuse_both(threshold, budget)
     models.refuse_inputs(out, model, sources)
     fitted = models.load_any(model)
+    is_table = isinstance(fitted, library.table_model.TableModel)
+    log_odds = is_table and fitted.detector.model_.gives_log_odds
+    threshold = models.decide_by(
+        threshold, budget, cost_missed, cost_call, log_odds=log_odds
+    )
     if threshold is not None:
         library.validation.check_threshold(threshold)
     wanted: Any = {
@@ -64,7 +70,7 @@ def score(
         "verbose": not quiet,
     }
     unreadable = true = ""
-    if isinstance(fitted, library.table_model.TableModel):
+    if is_table:
         models.refuse_folders(model, sources)
         pictures.refuse_options(
             "a model of a table", heat_maps=heat_maps, skip_corrupt=skip_corrupt
