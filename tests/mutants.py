@@ -43,6 +43,7 @@ LESS, MORE = -1, 1
 
 UNSCORED = {
     "how much is worked on at once": """
+        core.budget._BITS
         core.gaussian._CHUNK_ROWS core.gaussian._SCORED_ROWS core.gaussian._ALONE
         core.gaussian._WIDE_ROWS core.matching._BATCH_CELLS core.neighbours._CHUNK_ROWS
         core.scaling._CHUNK_ROWS core.training._SCORE_ROWS core.trees._BLOCK_VALUES
@@ -108,7 +109,8 @@ UNSCORED = {
         detector.PAPER_ABLATIONS['no_self_supervision']['learner__beta']
     """,
     "the name of a state, or a count": """
-        core.pseudo_labels.BOTH learners.network.NetworkLearner.n_layers
+        core.budget._SIGN(0) core.pseudo_labels.BOTH
+        learners.network.NetworkLearner.n_layers
     """,
     "what files may hold": """
         core.trees.MAX_DEPTH predictor.trees.MAX_DEPTH

@@ -176,6 +176,57 @@ def test_a_given_threshold_is_used_as_it_is(table, make):
     assert make(threshold=-1.5).fit(X[:60], y[:60]).threshold_ == -1.5
 
 
+@pytest.mark.parametrize(
+    ("budget", "n_called"),
+    [({"contamination": 0.1}, 0.1), ({"n_calls": 7}, 7), ({"contamination": 0.5}, 0.5)],
+)
+@pytest.mark.parametrize("make", [default, forest])
+def test_a_budget_calls_so_many_unlabeled_rows_and_never_more(
+    table, make, budget, n_called, caplog
+):
+    X, y, _ = table
+    detector = make(**budget).fit(X[:100], y[:100])
+    unlabeled = X[:100][y[:100] == -1]
+    if n_called < 1:
+        n_called = int(n_called * len(unlabeled))
+    found = detector.predict(unlabeled).sum()
+    assert found == n_called or (found < n_called and "the budget is" in caplog.text)
+    assert found > 0
+
+
+def test_a_budget_moves_the_threshold_alone(table):
+    X, y, _ = table
+    detector = default(n_calls=5).fit(X, y)
+    np.testing.assert_array_equal(detector.anomaly_score(X), fitted().anomaly_score(X))
+    np.testing.assert_array_equal(detector.predict_proba(X), fitted().predict_proba(X))
+    assert detector.threshold_ > fitted().threshold_
+
+
+def test_a_budget_counts_all_rows_where_every_row_is_labeled():
+    X, truth = fully_labeled(100)
+    detector = default(label_map=STATED, contamination=0.05).fit(X, truth)
+    assert 0 < detector.predict(X).sum() <= 5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"contamination": 0.1, "n_calls": 3}, "contamination or n_calls"),
+        ({"threshold": 1.0, "n_calls": 3}, "threshold or n_calls"),
+        ({"contamination": 0.6}, "above 0 and up to 0.5; got 0.6"),
+        ({"contamination": "auto"}, "got 'auto'"),
+        ({"n_calls": 0}, "n_calls"),
+        ({"n_calls": 2.5}, "n_calls"),
+        ({"n_calls": 61}, "between one row and the"),
+        ({"contamination": 0.001}, "between one row and the"),
+    ],
+)
+def test_a_budget_that_has_no_meaning_is_refused(table, parameters, words):
+    X, y, _ = table
+    with pytest.raises(InputError, match=words):
+        default(**parameters).fit(X[:60], y[:60])
+
+
 @pytest.mark.parametrize("make", [forest, network])
 def test_where_no_share_is_predicted_belief_is_one_half_at_the_threshold(table, make):
     X, y, _ = table

@@ -52,7 +52,16 @@ def run_block(language, code, folder):
 
 def test_the_guide_has_every_command_of_the_command_line():
     text = (DOCS / "guide.md").read_text(encoding="utf-8")
-    for verb in ("fit", "evaluate", "score", "explain", "report", "compare", "export", "demo"):
+    for verb in (
+        "fit",
+        "evaluate",
+        "score",
+        "explain",
+        "report",
+        "compare",
+        "export",
+        "demo",
+    ):
         assert f"spadework {verb} " in text
 
 

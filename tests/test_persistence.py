@@ -61,6 +61,7 @@ KINDS = {
     "named": lambda: small().fit(pd.DataFrame(X, columns=list("abcdéfg ")), Y),
     "words": lambda: small(label_map=MAP).fit(X, WORDS),
     "threshold": lambda: small(threshold=0.1 + 0.2).fit(X, Y),
+    "budget": lambda: small(contamination=np.float64(0.1)).fit(X, Y),
     "numpy_parameters": lambda: small(
         n_members=np.int64(2), threshold=np.float32(0.1)
     ).fit(X, Y),
@@ -176,6 +177,9 @@ def test_a_loaded_model_tells_the_same_about_its_fit(kind, path):
     for name in ("setting_", "census_", "threshold_", "history_", "n_features_in_"):
         assert getattr(loaded, name) == getattr(original, name)
     assert (loaded.share_, loaded.trust_) == (original.share_, original.trust_)
+    assert loaded.likely_shares_ == original.likely_shares_
+    assert loaded.calls_ == original.calls_
+    assert type(loaded.calls_) is type(original.calls_)
     assert type(loaded.census_) is type(original.census_)
     np.testing.assert_array_equal(loaded.classes_, original.classes_)
 
@@ -818,6 +822,14 @@ def test_a_signed_file_without_an_attribute_is_refused_by_its_name(saved, name):
 
     rewrite(saved, change)
     assert_refused(saved, name)
+
+
+def test_a_file_from_before_calls_were_counted_is_read_without_them(saved):
+    def change(header, arrays):
+        del find(header, "SPADE")["calls_"], find(header, "SPADE")["likely_shares_"]
+
+    rewrite(saved, change)
+    assert load(saved).calls_ is load(saved).doubt is None
 
 
 @pytest.mark.parametrize("name", ["trees", "scaler"])

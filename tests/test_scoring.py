@@ -17,6 +17,7 @@ import pytest
 
 from fitted_payments import MAP, fitted, payments, small
 from spadework import scoring
+from spadework.budgets import Budget
 from spadework.errors import DataError, InputError
 from spadework.scoring import find_top, score_table
 from spadework.table_fitting import fit_table
@@ -125,6 +126,19 @@ def test_only_anomalies_are_written_when_asked(csv, out, monkeypatch):
     assert counts[:3] == (300, len(called), len(called))
 
 
+@pytest.mark.parametrize("budget", [None, Budget(20)])
+def test_calls_come_with_how_many_of_them_should_be_anomalies(
+    budget, csv, out, monkeypatch
+):
+    small_batches(monkeypatch)
+    counts = score_table(fitted(), csv, out, budget=budget)
+    table = reading.read_table(out)
+    called = table.column("anomaly").to_numpy() == 1
+    chances = table.column("probability").to_numpy()[called]
+    assert counts.expected.mean == pytest.approx(chances.sum())
+    assert 0 <= counts.expected.low < counts.expected.high <= called.sum()
+
+
 def test_where_no_row_is_anomalous_the_output_has_column_names_only(out):
     table = payments(100, seed=5)
     calls = fitted().score(table).column("anomaly").to_numpy()
@@ -163,8 +177,8 @@ def test_the_top_rows_are_found_with_their_numbers(csv, monkeypatch):
 # Memory
 
 
-@pytest.mark.parametrize("top", [None, 10])
-def test_memory_does_not_grow_with_the_number_of_batches(out, monkeypatch, top):
+@pytest.mark.parametrize("options", [{}, {"top": 10}, {"budget": Budget(0.1)}])
+def test_memory_does_not_grow_with_the_number_of_batches(out, monkeypatch, options):
     """Sampled at every batch: later ones find no more in use than the first ones."""
     batch = payments(1_000, seed=6).to_batches()[0]
     used = []
@@ -182,7 +196,7 @@ def test_memory_does_not_grow_with_the_number_of_batches(out, monkeypatch, top):
     monkeypatch.setattr(scoring, "open_table", opened)
     tracemalloc.start()
     try:
-        counts = score_table(fitted(), "made", out, top=top)
+        counts = score_table(fitted(), "made", out, **options)
     finally:
         tracemalloc.stop()
     assert counts.n_rows == 20_000

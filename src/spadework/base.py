@@ -66,6 +66,7 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
             self.setting_ = self.census_.setting
             self.classes_ = np.array([0, 1])
             self.threshold_ = self._decide_threshold(scores, labels)
+            self._count_calls(scores, labels)
         return self
 
     def anomaly_score(self, X: ArrayLike) -> Floats:
@@ -153,6 +154,9 @@ class AnomalyDetector(ClassifierMixin, BaseEstimator):
         if self.threshold != "auto":
             return float(self.threshold)
         return decide_threshold(scores, labels)
+
+    def _count_calls(self, scores: Floats, labels: Labels) -> None:
+        """Note what calls come to on the training rows, where a detector can tell."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

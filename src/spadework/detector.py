@@ -1,5 +1,6 @@
 """The SPADE detector: an ensemble, a predictor that learns from it, and a threshold."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self
@@ -12,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from spadework import validation
 from spadework.arrays import Floats, Labels, Rows
 from spadework.base import AnomalyDetector, RandomState
+from spadework.calls import Calls, Doubt
 from spadework.core import pseudo_labels as pseudo
+from spadework.core.budget import budget_threshold, share_of
 from spadework.core.matching import tail_threshold
 from spadework.core.scaling import Scaling, fit_scaler
 from spadework.errors import InputError
@@ -42,6 +45,8 @@ _LEARNERS: dict[str, type[Learner]] = {
     "network": NetworkLearner,
     "forest": ForestLearner,
 }
+
+logger = logging.getLogger("spadework")
 
 N_CONTEXTS, N_ONE_CLASS = 3, 5
 """Members by default: contexts, or one-class classifiers as the paper has them."""
@@ -95,6 +100,13 @@ class SPADE(AnomalyDetector):
         predict that take the middle of three guesses: how many rows score like labeled
         anomalies, how many do not score like labeled normals, and the share of anomalies
         among labels (see `spadework.core.matching.decide_threshold`).
+    contamination : float, optional
+        A budget in place of a threshold: the share of the unlabeled rows to call, in
+        (0, 0.5]. The threshold lies where no more of them score above it; fewer do
+        where scores tie.
+    n_calls : int, optional
+        The same as a number of unlabeled rows. Where every row is labeled, budgets are
+        those of all rows.
     label_map : mapping, optional
         From your label values to 1 (anomaly), 0 (normal) and -1 (unlabeled).
     random_state : int, numpy Generator or RandomState, or None
@@ -117,6 +129,11 @@ class SPADE(AnomalyDetector):
         Predicted share of anomalies among unlabeled rows.
     threshold_ : float
         Rows that score above it are predicted anomalies.
+    likely_shares_ : tuple of float or None
+        Ends of an interval that should hold that share nine times of ten.
+    calls_ : Calls or None
+        How many unlabeled rows are called, and how many anomalies there should be among
+        these and among all, with intervals; print it. None where no share is predicted.
     trust_ : LabelTrust or None
         How far labels were trusted, and why; print it. None for learners that do not
         judge them.
@@ -151,6 +168,8 @@ class SPADE(AnomalyDetector):
     stand_in: bool = True
     scaling: Scaling = "asinh"
     threshold: Literal["auto"] | float = "auto"
+    contamination: float | None = None
+    n_calls: int | None = None
     label_map: Mapping[Any, int] | None = None
     random_state: RandomState = None
     verbose: bool = False
@@ -161,6 +180,8 @@ class SPADE(AnomalyDetector):
     history_: list[dict[str, float]] = field(init=False)
     trust_: LabelTrust | None = field(init=False)
     share_: float | None = field(init=False)
+    likely_shares_: tuple[float, float] | None = field(init=False, default=None)
+    calls_: Calls | None = field(init=False, default=None)
 
     @classmethod
     def paper(cls, *, literal: bool = False, **changes: Any) -> Self:
@@ -229,9 +250,13 @@ class SPADE(AnomalyDetector):
         self.history_ = learnt.history
         self.trust_ = learnt.trust
         self.share_ = learnt.share
+        self.likely_shares_ = learnt.likely_shares
         return learnt.train_scores
 
     def _decide_threshold(self, scores: Floats, labels: Labels) -> float:
+        n_usual = _count_usual(labels)
+        if n_calls := self._budget_of(n_usual):
+            return _keep_budget(_usual(scores, labels), n_calls, n_usual)
         if self.threshold != "auto" or not self.model_.gives_log_odds:
             return super()._decide_threshold(scores, labels)
         if self.share_ is None:
@@ -239,6 +264,27 @@ class SPADE(AnomalyDetector):
         unlabeled = scores[labels == UNLABELED]
         n_called = max(1, round(self.share_ * len(unlabeled)))
         return tail_threshold(unlabeled, n_called, tail="upper")
+
+    def _count_calls(self, scores: Floats, labels: Labels) -> None:
+        self.calls_ = None
+        doubt = self.doubt
+        if doubt is not None:
+            unlabeled = scores[labels == UNLABELED]
+            n_labeled = count_labels(labels).n_anomalies
+            self.calls_ = Calls.of(unlabeled, self.threshold_, doubt, n_labeled)
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """How far all scores may be off together; None where they are no log-odds."""
+        if self.share_ is None or self.likely_shares_ is None:
+            return None
+        return Doubt.of(self.share_, self.likely_shares_)
+
+    def _budget_of(self, n_usual: int) -> int | None:
+        """Return how many rows to call of so many, where a budget was given."""
+        if self.contamination is not None:
+            return share_of(self.contamination, n_usual)
+        return self.n_calls
 
     def to_probability(self, scores: Floats) -> Floats:
         """Map anomaly scores to probabilities, or to shares of belief, (n_samples,).
@@ -269,6 +315,17 @@ class SPADE(AnomalyDetector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         validation.check_parameters(self)
+        validation.check_budget(self.threshold, self.contamination, self.n_calls)
+
+    def _check_learnable(self, X: Rows, labels: Labels) -> None:
+        super()._check_learnable(X, labels)
+        n_usual = _count_usual(labels)
+        n_calls = self._budget_of(n_usual)
+        if n_calls is not None and not 1 <= n_calls <= n_usual:
+            raise InputError(
+                f"a budget must be between one row and the {n_usual:,} rows that are "
+                f"called or not; got {n_calls:,}. Give another n_calls or contamination"
+            )
 
     def _pseudo_labeler(self, learner: Learner) -> pseudo.PseudoLabeler:
         """Collect the parameters of the pseudo-labeler."""
@@ -279,3 +336,30 @@ class SPADE(AnomalyDetector):
             in_context = isinstance(learner, TreeLearner)
             own["n_members"] = N_CONTEXTS if in_context else N_ONE_CLASS
         return pseudo.PseudoLabeler(**own)
+
+
+def _count_usual(labels: Labels) -> int:
+    """Count the rows that a budget is for: unlabeled ones, or all without these."""
+    return int((labels == UNLABELED).sum()) or len(labels)
+
+
+def _usual(scores: Floats, labels: Labels) -> Floats:
+    """Return the scores of the rows that a budget is for, where they were scored."""
+    unlabeled = labels == UNLABELED
+    usual = scores[unlabeled] if unlabeled.any() else scores
+    return usual[~np.isnan(usual)]
+
+
+def _keep_budget(scores: Floats, n_calls: int, n_usual: int) -> float:
+    """Return the threshold of a budget; warn where ties make it call fewer rows."""
+    n_calls = share_of(n_calls / n_usual, len(scores))  # not all may have a score
+    threshold = budget_threshold(scores, n_calls)
+    n_above = int((scores > threshold).sum())
+    if n_above < n_calls:
+        logger.warning(
+            "%d rows score above the threshold, and the budget is %d: the next ones have "
+            "the same score as rows beyond it",
+            n_above,
+            n_calls,
+        )
+    return threshold

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 3
 
 _CLASSES = {
+    "calls": ["Calls", "Expected"],
     "core.gaussian": ["GaussianEnsemble"],
     "core.neighbours": ["NearestNeighbours"],
     "core.pseudo_labels": [
@@ -319,6 +320,7 @@ def _check_whole(detector: Any) -> None:
     """
     of_photos = type(detector).__name__ == "ImageSPADE"
     optional = {"feature_names_in_", *(["n_features_in_"] * of_photos)}
+    optional |= {"calls_", "likely_shares_"}  # files of before had none
     missing = _fitted_names(type(detector)) - set(vars(detector)) - optional
     if missing:
         raise ModelFileError(f"the model lacks {_listed(missing)}")

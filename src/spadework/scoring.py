@@ -14,6 +14,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
+from spadework.arrays import Floats
+from spadework.budgets import Budget, call_above
+from spadework.calls import Doubt, Expected
 from spadework.errors import DataError, InputError
 from spadework.files import STDOUT, open_new
 from spadework.lost_columns import LostColumn, warn_of_lost
@@ -30,12 +33,16 @@ logger = logging.getLogger("spadework")
 
 
 class Counts(NamedTuple):
-    """Rows that were read, called anomalous, and written; columns that say nothing."""
+    """Rows that were read, called anomalous, and written; columns that say nothing.
+
+    ``expected`` is how many of the calls should be anomalies, if the model can tell.
+    """
 
     n_rows: int
     n_anomalies: int
     n_written: int
     lost_columns: list[LostColumn]
+    expected: Expected | None = None
 
 
 def score_table(
@@ -46,6 +53,8 @@ def score_table(
     query: str | None = None,
     top: int | None = None,
     only_anomalies: bool = False,
+    threshold: float | None = None,
+    budget: Budget | None = None,
     force: bool = False,
     verbose: bool = False,
 ) -> Counts:
@@ -62,38 +71,43 @@ def score_table(
         Only so many rows with the highest scores, highest first.
     only_anomalies : bool
         Only rows that are called anomalous.
+    threshold : float, optional
+        Score above which rows are called, in place of the model's.
+    budget : Budget, optional
+        How many rows to call, in place of a threshold.
     force : bool
         Replace a file that is there.
     """
     if top is not None:
         _check_top(top)
-    n_rows = n_anomalies = n_written = 0
+    if threshold is not None and budget is not None:
+        raise InputError("give a threshold or a budget, and not both")
     watch = model.watch_columns()
-    with (
-        _open_output(out, force=force) as write,
-        _open_batches(model, source, query) as batches,
-        progress("scoring", None, verbose=verbose) as advance,
-    ):
-        best: pa.Table | None = None
-        n_empty = 0
+    n_rows = n_empty = 0
+
+    def score_batches() -> Iterator[pa.Table]:
+        nonlocal n_rows, n_empty
         for batch in batches:
             scored = _with_rows(model, model.score_batch(batch), n_rows)
             watch.look(batch)
             n_empty = count_empty_end(batch)
             n_rows += batch.num_rows
-            n_anomalies += int(pc.sum(scored.column(ANOMALY)).as_py() or 0)
-            if only_anomalies:
-                scored = scored.filter(pc.equal(scored.column(ANOMALY), 1))
-            if top is None:
-                write(scored)
-                n_written += scored.num_rows
-            else:
-                best = _keep_best(best, scored, top)
             advance(f"{n_rows:,} rows")
+            if threshold is not None:
+                scored = call_above(scored, threshold)
+            yield scored if budget is None else budget.mark(scored, model, batch)
+
+    with (
+        _open_output(out, force=force) as write,
+        _open_batches(model, source, query, budget.columns if budget else ()) as batches,
+        progress("scoring", None, verbose=verbose) as advance,
+    ):
+        tables = score_batches()
+        if budget is not None:
+            tables = budget.call(tables, _folder_of(out))
+        calls = _CallCounter(model.detector.doubt)
+        n_written = _write(calls.count(tables), write, top, only_anomalies=only_anomalies)
         _refuse_no_rows(n_rows)
-        if best is not None:
-            write(best)
-            n_written = best.num_rows
     if n_empty:
         logger.warning(
             "the last %d rows hold no value, which is odd in itself: leave them out, a "
@@ -102,7 +116,7 @@ def score_table(
         )
     lost = watch.found()
     warn_of_lost(lost)
-    return Counts(n_rows, n_anomalies, n_written, lost)
+    return Counts(n_rows, calls.n_calls, n_written, lost, calls.expected)
 
 
 def find_top(
@@ -163,6 +177,60 @@ def find_named(
     return np.array(numbers, dtype=np.int64), pa.concat_tables(parts)
 
 
+def _write(
+    tables: Iterator[pa.Table],
+    write: Callable[[pa.Table], None],
+    top: int | None,
+    *,
+    only_anomalies: bool,
+) -> int:
+    """Write what is wanted of scored tables; return how many rows that are."""
+    n_written = 0
+    best: pa.Table | None = None
+    for scored in tables:
+        if only_anomalies:
+            scored = scored.filter(pc.equal(scored.column(ANOMALY), 1))
+        if top is None:
+            write(scored)
+            n_written += scored.num_rows
+        else:
+            best = _keep_best(best, scored, top)
+    if best is not None:
+        write(best)
+        n_written = best.num_rows
+    return n_written
+
+
+class _CallCounter:
+    """Counts the calls of scored tables that pass, and what to expect of them."""
+
+    def __init__(self, doubt: Doubt | None) -> None:
+        self.doubt = doubt
+        self.n_calls = 0
+        self.sums: Floats = np.zeros((3, 2))
+
+    def count(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """Pass tables on."""
+        for scored in tables:
+            called = scored.filter(pc.equal(scored.column(ANOMALY), 1))
+            self.n_calls += called.num_rows
+            if self.doubt is not None:
+                self.sums += self.doubt.weigh(called.column(SCORE).to_numpy())
+            yield scored
+
+    @property
+    def expected(self) -> Expected | None:
+        """How many of the calls should be anomalies; None where that is not told."""
+        if self.doubt is None:
+            return None
+        return self.doubt.expect(self.sums, self.n_calls)
+
+
+def _folder_of(out: Path | str) -> Path | None:
+    """Return the folder of a file; None where there is none, as of standard output."""
+    return None if str(out) == STDOUT else Path(out).absolute().parent
+
+
 def _check_top(top: int) -> None:
     if top < 1:
         raise InputError(f"top must be a positive number; got {top}")
@@ -190,10 +258,14 @@ def _keep_best(best: pa.Table | None, scored: pa.Table, top: int) -> pa.Table:
 
 @contextmanager
 def _open_batches(
-    model: TableModel, source: Any, query: str | None
+    model: TableModel, source: Any, query: str | None, more: Sequence[str] = ()
 ) -> Iterator[Iterator[pa.RecordBatch]]:
-    """Open a table, and yield its batches, with the columns that a model needs."""
-    needed: Any = {"types": model.types, "columns": model.columns}
+    """Open a table, and yield its batches, with the columns that are needed.
+
+    These are the model's, and more, which are read as text where they are text.
+    """
+    types = {**dict.fromkeys(more, pa.string()), **model.types}
+    needed: Any = {"types": types, "columns": [*model.columns, *more]}
     with open_table(source, query=query, **needed) as (_, batches):
         yield batches
 

@@ -25,6 +25,9 @@ _NO_NUMBERS = (
 )
 _SHOWN_COLUMNS = 8
 _ROUNDINGS = 64  # steps of float64 that a few sums may lose
+MOST_CALLED = 0.5
+"""Share of rows that can be called, at most: what is more common is not an anomaly."""
+
 _CHOICES = {
     "voting": ("unanimous", "majority"),
     "score_scale": ("log", "raw"),
@@ -165,6 +168,23 @@ def check_threshold(threshold: Any) -> None:
     number = isinstance(threshold, (int, float, np.number)) and np.isfinite(threshold)
     if not number and threshold != "auto":
         raise InputError(f"threshold must be 'auto' or a number; got {threshold!r}")
+
+
+def check_budget(threshold: Any, contamination: Any, n_calls: Any) -> None:
+    """Refuse a budget of calls that has no meaning, or that is not the only one."""
+    given = {"threshold": None if threshold == "auto" else threshold}
+    given |= {"contamination": contamination, "n_calls": n_calls}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InputError(f"give {' or '.join(named)}: each decides which rows are called")
+    if n_calls is not None:
+        check_positive_integer("n_calls", n_calls)
+    number = isinstance(contamination, (int, float, np.number))
+    if contamination is not None and not (number and 0 < contamination <= MOST_CALLED):
+        raise InputError(
+            f"contamination must be a share of rows above 0 and up to {MOST_CALLED}; got "
+            f"{contamination!r}"
+        )
 
 
 def check_counts(labels: Labels) -> None:

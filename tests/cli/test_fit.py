@@ -4,6 +4,8 @@ import json
 import shlex
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pytest
 
 from commands import FIT, QUIET, assert_refused, ended, run
@@ -24,6 +26,53 @@ def test_fit_says_what_it_learnt_from_and_prints_json(place):
         "labels: PNU: 12 anomalies, 44 normals, 184 unlabeled"
         in (place / "fit.txt").read_text()
     )
+
+
+def test_fit_says_how_many_anomalies_to_expect_last_and_in_json(place, tmp_path):
+    facts = json.loads((place / "fit.json").read_text())
+    calls = facts["calls"]
+    assert calls["n_rows"] == facts["census"]["n_unlabeled"]
+    assert 0 < calls["n_called"] < calls["n_rows"]
+    for among in (calls["among_calls"], calls["among_rows"]):
+        assert 0 <= among["low"] <= among["mean"] <= among["high"]
+    assert facts["warning"] is None
+    fit = ("fit", place / "payments.csv", *FIT, "-o", "model")
+    said = ended(*fit, cwd=tmp_path).stderr.splitlines()
+    assert [line.split(":")[0] for line in said[-2:]] == ["expect", "model"]
+    assert f"{calls['n_called']} of {calls['n_rows']} unlabeled rows" in said[-2]
+
+
+def test_fit_warns_first_where_calls_rest_on_too_little(tmp_path):
+    rows = payments().to_pylist()
+    for row in [row for row in rows if row["status"] == "fraud"][2:]:
+        row["status"] = None
+    pa_csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "few.csv")
+    fit = ("fit", "few.csv", *FIT, "-o", "model", "--json")
+    done = ended(*fit, cwd=tmp_path)
+    warning = json.loads(done.stdout)["warning"]
+    assert "2 anomalies are labeled" in warning
+    assert f"warning: {warning}" in done.stderr
+    after = done.stderr.split("warning:")[1]
+    assert not any(word in after for word in ("trust:", "calls:", "expect:"))
+
+
+def test_fit_takes_a_budget_of_calls_or_a_threshold(place, tmp_path):
+    fit = ("fit", place / "payments.csv", *FIT, "-o", "model")
+    for budget, most in (("5", 5), ("10%", 18)):
+        done = ended(*fit, "--force", "--calls", budget, "--json", cwd=tmp_path)
+        assert 0 < json.loads(done.stdout)["calls"]["n_called"] <= most
+    both = ("--force", "--calls", "5", "--threshold", "1")
+    refused = ended(*fit, *both, cwd=tmp_path, code=1)
+    assert "not both" in refused.stderr
+
+
+def test_costs_need_a_learner_that_gives_probabilities(place, tmp_path):
+    fit = ("fit", place / "payments.csv", *FIT, "-o", "model")
+    costs = ("--cost-missed", "500", "--cost-call", "10")
+    done = run(*fit, *costs, "--learner", "forest", cwd=tmp_path)
+    assert_refused(done, "costs need probabilities", "--learner trees")
+    facts = json.loads(ended(*fit, *costs, "--json", cwd=tmp_path).stdout)
+    assert facts["threshold"] == pytest.approx(np.log(1 / 49))
 
 
 def test_a_quiet_fit_says_nothing_and_makes_a_model(place):

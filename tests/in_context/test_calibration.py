@@ -10,6 +10,7 @@ from spadework.in_context.calibration import (
     LARGEST_SHARE,
     LEAST_SHARE,
     bin_shares,
+    likely_shares,
     median_share,
     share_bin,
 )
@@ -35,3 +36,18 @@ def test_the_median_share_is_that_of_the_mean_belief():
     assert median_share([sure_of_first, *[sure_of_last] * 2]) == pytest.approx(
         float(shares[7])
     )
+
+
+@given(st.integers(2, 64), st.floats(0.5, 0.99), st.integers(0, 2**32 - 1))
+@examples(50)
+def test_likely_shares_leave_no_more_than_half_of_the_rest_on_either_side(
+    n_bins, level, seed
+):
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.rand(2, n_bins, generator=generator, dtype=torch.float64)
+    members = list(drawn / drawn.sum(dim=1, keepdim=True))
+    low, high = likely_shares(members, level)
+    mean, shares = torch.stack(members).mean(dim=0), bin_shares(n_bins)
+    for outside in (shares < low, shares > high):
+        assert float(mean[outside].sum()) <= (1 - level) / 2 + 1e-9
+    assert low <= median_share(members) <= high

@@ -48,6 +48,12 @@ def test_the_predicted_share_is_one_that_bins_can_tell():
     assert 0.001 < ensemble().share < 0.5
 
 
+def test_likely_shares_lie_around_the_predicted_one_and_spread_with_the_level():
+    narrow, wide = ensemble().likely_shares(0.5), ensemble().likely_shares(0.9)
+    assert wide[0] <= narrow[0] <= ensemble().share <= narrow[1] <= wide[1]
+    assert wide[0] < wide[1]
+
+
 def test_what_was_read_is_left_out_of_a_pickle():
     one = ensemble(1)
     before = len(pickle.dumps(one))

@@ -71,6 +71,9 @@ class SpokenEnsemble:
     def log_odds(self, X):
         return np.mean([member.log_odds(X) for member in self.members], axis=0)
 
+    def likely_shares(self, level):
+        return 0.5 - level / 2, level / 2
+
 
 @pytest.fixture
 def say(monkeypatch):
@@ -230,7 +233,7 @@ def test_members_that_do_not_agree_label_a_row_by_majority_alone(voting, expecte
     log_odds = np.zeros((10, 3))
     log_odds[1:] -= np.arange(1, 10)[:, None]
     log_odds[0, 2] = -99.0
-    found = InContextScores(np.arange(10), log_odds, np.full(10, np.nan))
+    found = InContextScores(np.arange(10), log_odds, np.full(10, np.nan), (0.1, 0.2))
     pseudo = hard_labels(np.full(10, -1), found, 0.15, voting)
     assert pseudo.votes[0].tolist() == [1, 1, 0]
     assert pseudo.labels[0] == expected
@@ -239,7 +242,7 @@ def test_members_that_do_not_agree_label_a_row_by_majority_alone(voting, expecte
 def test_rows_that_were_not_scored_get_neither_votes_nor_a_label():
     y = np.array([0, -1, -1, 1, -1, -1])
     log_odds = np.array([[3.0], [-3.0]])
-    found = InContextScores(np.array([2, 5]), log_odds, np.full(6, np.nan))
+    found = InContextScores(np.array([2, 5]), log_odds, np.full(6, np.nan), (0.1, 0.2))
     pseudo = hard_labels(y, found, 0.5, "unanimous")
     assert pseudo.labels.tolist() == [-1, 1, -1, 0]
     assert pseudo.votes[:, 0].tolist() == [-1, 1, -1, 0]

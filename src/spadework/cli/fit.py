@@ -40,6 +40,9 @@ def fit(
     threshold: Annotated[
         float | None, Option(help="Score above which rows are called anomalous.")
     ] = None,
+    calls: models.Calls = None,
+    cost_missed: models.CostMissed = None,
+    cost_call: models.CostCall = None,
     seed: table_options.Seed = 0,
     force: models.Force = False,
     quiet: models.Quiet = False,
@@ -54,6 +57,11 @@ def fit(
         stderr=True, quiet=quiet, soft_wrap=True, markup=False, highlight=False
     )
     own: Any = {"random_state": seed, "verbose": not quiet}
+    budget = None if calls is None else models.read_calls(calls)
+    log_odds = learner in (None, "trees") and not pictures.is_folder(sources)
+    threshold = models.decide_by(
+        threshold, budget, cost_missed, cost_call, log_odds=log_odds
+    )
     own["threshold"] = "auto" if threshold is None else threshold
     if pictures.is_folder(sources):
         files = Path(sources[0]) / "*.csv"
@@ -66,6 +74,7 @@ def fit(
             missing=missing,
             query=query,
             unlabeled=unlabeled,
+            calls=calls,
         )
         own["on_corrupt"] = "skip" if skip_corrupt else "refuse"
         own["size"] = library.photo_reading.DEFAULT_SIZE if size is None else size
@@ -109,9 +118,13 @@ def fit(
     for line in plan.lines():
         console.print(line)
     own["learner"] = learner or "trees"
+    if budget is not None:
+        own["contamination" if budget < 1 else "n_calls"] = budget
     model = plan.fit(library.detector.SPADE(**own))
     models.save_into(target, model)
     facts, giveaways = summarize(model), library.differences.find_giveaways(model)
+    if facts["warning"]:
+        console.print(f"warning: {facts['warning']}")
     if as_json:
         names = [each.name for each in giveaways]
         found = {"missing": plan.stated, "giveaways": names, "model": str(target)}
@@ -127,6 +140,8 @@ def fit(
             f"({each.words}). If it only says when or how rows were labeled, leave it "
             f"out: {table_options.as_options('ignore', [each.name])}"
         )
+    if model.detector.calls_ is not None:
+        console.print(f"expect: {model.detector.calls_}")
     console.print(f"model:  {target}")
 
 
@@ -134,6 +149,7 @@ def summarize(model: "TableModel") -> dict[str, Any]:
     """Return what a fit came to, as plain values."""
     detector, reference = model.detector, model.reference
     scores = reference.scores[reference.usual]
+    calls = detector.calls_
     return {
         "rows": model.n_rows,
         "census": detector.census_._asdict(),
@@ -143,4 +159,6 @@ def summarize(model: "TableModel") -> dict[str, Any]:
         "trust": str(detector.trust_) if detector.trust_ else "not judged",
         "threshold": detector.threshold_,
         "share_called": float((scores > detector.threshold_).mean()),
+        "calls": None if calls is None else calls.as_plain(),
+        "warning": None if calls is None else calls.warning,
     }

@@ -9,6 +9,8 @@ from spadework.lazy import LazyModule
 
 if TYPE_CHECKING:
     from spadework import (
+        budgets,
+        calls,
         detector,
         differences,
         evaluation,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from spadework.report import pictures as picture_report
     from spadework.tables import reading
 else:
+    budgets = LazyModule("spadework.budgets")
+    calls = LazyModule("spadework.calls")
     detector = LazyModule("spadework.detector")
     differences = LazyModule("spadework.differences")
     evaluation = LazyModule("spadework.evaluation")

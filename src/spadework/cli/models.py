@@ -30,6 +30,20 @@ Some = list[str] | None
 Query = Annotated[
     str | None, typer.Option(help="What to ask the database: a SELECT statement.")
 ]
+Calls = Annotated[
+    str | None,
+    typer.Option(help="Call so many rows, such as 200, or a share of them, such as 2%."),
+]
+CostMissed = Annotated[
+    float | None,
+    typer.Option(help="What an anomaly costs that is missed; with --cost-call."),
+]
+CostCall = Annotated[
+    float | None,
+    typer.Option(
+        help="What it costs to look at a called row: call where it is worth it."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 SkipCorrupt = Annotated[
@@ -56,6 +70,55 @@ def in_words_of_the_command(text: str) -> str:
         return "--map " + found[1].replace("'", "").replace(": ", "=").replace(", ", ",")
 
     return re.sub(r"\{(.*?)\}", as_option, text)
+
+
+def read_calls(text: str) -> float:
+    """Read a number of rows to call or, below 1, a share of them.
+
+    >>> read_calls("200"), read_calls("2%")
+    (200, 0.02)
+    """
+    is_share = text.endswith("%")
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    if is_share and 0 < number < 100:
+        return number / 100
+    if is_share or number < 1 or not number.is_integer():
+        raise InputError(
+            f"--calls needs a whole number of rows, such as 200, or a share of them "
+            f"between 0% and 100%, such as 2%; got {text!r}"
+        )
+    return int(number)
+
+
+def decide_by(
+    threshold: float | None,
+    budget: object,
+    cost_missed: float | None,
+    cost_call: float | None,
+    *,
+    log_odds: bool,
+) -> float | None:
+    """Return the threshold that is given, or that costs come to; None for a budget.
+
+    Costs need scores that are log-odds.
+    """
+    if (cost_missed is None) != (cost_call is None):
+        raise InputError("--cost-missed and --cost-call need each other")
+    given = {"--threshold": threshold, "a budget of calls": budget, "costs": cost_call}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InputError(f"give {' or '.join(named)}, and not both")
+    if cost_missed is None or cost_call is None:
+        return threshold
+    if not log_odds:
+        raise InputError(
+            "costs need probabilities, which only models of tables by --learner trees "
+            "give; give --threshold or --calls"
+        )
+    return library.calls.cost_threshold(cost_missed, cost_call)
 
 
 def source_of(sources: list[str]) -> str | list[str]:

@@ -28,5 +28,18 @@ def median_share(likely: Sequence[Tensor]) -> float:
     return float(bin_shares(len(mean))[middle])
 
 
+def likely_shares(likely: Sequence[Tensor], level: float) -> tuple[float, float]:
+    """Return the ends of the middle part of a mean of distributions over bins, (n_bins,).
+
+    So much of the mean lies in that part.
+    """
+    mean = torch.stack(list(likely)).mean(dim=0)
+    tail = (1 - level) / 2
+    ends = torch.tensor([tail, 1 - tail], dtype=mean.dtype)
+    places = torch.searchsorted(mean.cumsum(0), ends).clamp(max=len(mean) - 1)
+    low, high = bin_shares(len(mean))[places].tolist()
+    return low, high
+
+
 def _log_range() -> float:
     return math.log(LARGEST_SHARE / LEAST_SHARE)

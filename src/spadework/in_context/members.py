@@ -9,7 +9,7 @@ from torch import Tensor
 
 from spadework.arrays import Floats, Labels, Positions, Rows
 from spadework.core.copies import CopiedByFields
-from spadework.in_context.calibration import median_share
+from spadework.in_context.calibration import likely_shares, median_share
 from spadework.in_context.contexts import MAX_UNLABELED, Context, draw_contexts
 from spadework.in_context.encoding import ColumnScale, canonical_order
 from spadework.in_context.modules import InContextModel, Reading
@@ -136,6 +136,10 @@ class InContextEnsemble(CopiedByFields):
     def share(self) -> float:
         """Predicted share of anomalies among unlabeled rows: the median of members."""
         return median_share([member.share_probabilities for member in self.members])
+
+    def likely_shares(self, level: float) -> tuple[float, float]:
+        """Return the ends of what members think is the share, so likely together."""
+        return likely_shares([m.share_probabilities for m in self.members], level)
 
     def log_odds(self, X: Rows) -> Floats:
         """Mean log-odds of rows (n_rows, n_features) over members, (n_rows,)."""

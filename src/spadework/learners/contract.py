@@ -41,7 +41,7 @@ class Learnt(NamedTuple):
     rows that were not scored. ``pseudo_labeler`` is None when no row was unlabeled, or
     when new rows cannot be pseudo-labeled, ``trust`` when the learner does not judge its
     pseudo-labels, and ``share``, that of anomalies among unlabeled rows, when it does not
-    predict it.
+    predict it. ``likely_shares`` are the ends of an interval around that share.
     """
 
     model: Model
@@ -51,6 +51,7 @@ class Learnt(NamedTuple):
     history: list[dict[str, float]]
     trust: LabelTrust | None = None
     share: float | None = None
+    likely_shares: tuple[float, float] | None = None
 
 
 class Learner(Protocol):

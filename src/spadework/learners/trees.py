@@ -19,6 +19,7 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 
 from spadework.arrays import Floats, Labels, Numbers, Positions, Rows
+from spadework.calls import LEVEL
 from spadework.core.pseudo_labels import (
     PseudoLabeler,
     PseudoLabels,
@@ -68,11 +69,14 @@ class InContextScores(NamedTuple):
     below : ndarray of shape (n_samples,)
         Share of these rows that score below a labeled row, by the member that has not
         seen its label; NaN for all other rows.
+    likely_shares : tuple of float
+        Ends of an interval for the share of anomalies among unlabeled rows.
     """
 
     rows: Positions
     log_odds: Floats
     below: Floats
+    likely_shares: tuple[float, float]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -121,7 +125,10 @@ class TreeLearner(BaseEstimator):
             "pseudo_normals": pseudo.n_normals,
         }
         model = TreeModel(trees, scaler)
-        return Learnt(model, None, pseudo, trees.score(X), [counts], trust, share)
+        scores = trees.score(X)
+        return Learnt(
+            model, None, pseudo, scores, [counts], trust, share, found.likely_shares
+        )
 
     def _soft_labels(
         self, X: Rows, labels: Labels, found: InContextScores, rng: np.random.Generator
@@ -226,7 +233,7 @@ def score_in_context(
             scores = member.log_odds(X[held_out])
             below[held_out] = share_below(scores, log_odds[:, place])
         advance("")
-    return InContextScores(rows, log_odds, below)
+    return InContextScores(rows, log_odds, below, ensemble.likely_shares(LEVEL))
 
 
 def read_without_anomalies(

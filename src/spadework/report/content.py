@@ -178,6 +178,7 @@ def _card(model: TableModel, table: pa.Table, scores: Floats) -> dict[str, Any]:
         "left_out": {each.name: each.why for each in model.encoder.ignored},
         "threshold": model.detector.threshold_,
         "share_called": float((scores > model.detector.threshold_).mean()),
+        "calls": str(model.detector.calls_ or ""),
         "parameters": describe_parameters(model.detector),
     }
 

@@ -64,10 +64,11 @@ def mean(weights: Sequence[Weights]) -> Weights:
     if len(shapes) > 1:
         raise InputError(f"weights must be of one shape to be averaged; got {shapes}")
     arrays = {
-        name: np.mean([w.arrays[name] for w in weights], axis=0, dtype=np.float32)
+        name: np.mean([w.arrays[name].astype(np.float32) for w in weights], axis=0)
         for name in weights[0].arrays
     }
-    return Weights(shapes.pop(), {k: v.astype(np.float16) for k, v in arrays.items()})
+    halves = {name: np.asarray(array, np.float16) for name, array in arrays.items()}
+    return Weights(shapes.pop(), halves)
 
 
 def card(told: Sequence[dict[str, Any]], content: bytes) -> str:

@@ -61,7 +61,7 @@ def run_cells(
     """Measure cells that a file lacks, and methods that are wanted anew.
 
     Every cell is written as soon as it is measured; what was stopped goes on. Cells of
-    other seeds are measured again.
+    other seeds are measured again, those of methods that are no longer asked for stay.
     """
     known = {cell.method for cell in cells}
     if unknown := sorted(set(anew) - known):
@@ -69,7 +69,6 @@ def run_cells(
             f"methods must be among {', '.join(sorted(known))}; got {', '.join(unknown)}"
         )
     measured = _read(path, seeds) if path.exists() else {}
-    measured = {cell: measured[cell] for cell in cells if cell in measured}
     todo = [cell for cell in cells if cell not in measured or cell.method in anew]
     with (
         progress("measuring", len(todo), verbose=True) as advance,
@@ -79,8 +78,8 @@ def run_cells(
             advance(f"{cell.table}, {cell.scenario}, {cell.method}")
             if means is not None:
                 measured[cell] = means
-                in_order = {each: measured[each] for each in cells if each in measured}
-                _write(path, seeds, in_order)
+                asked = {each: measured[each] for each in cells if each in measured}
+                _write(path, seeds, asked | measured)
     return measured
 
 
