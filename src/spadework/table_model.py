@@ -56,6 +56,8 @@ class TableModel:
         widths.add(self.detector.n_features_in_)
         if len(widths) > 1:
             raise InputError(f"encoder, detector and reference differ in width: {widths}")
+        if self.reference.categories.shape[1] != len(self.encoder.categories):
+            raise InputError("a reference needs marks of all columns of categories")
 
     @property
     def types(self) -> Types:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from spadework.arrays import Flags, Floats, Positions, Rows
 from spadework.base import AnomalyDetector
-from spadework.differences import MIN_ROWS, compare_rows
+from spadework.differences import MIN_ROWS, compare_rows, remembered
 from spadework.errors import DataError, InputError, LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
@@ -73,7 +73,8 @@ def _mismatch(model: TableModel) -> dict[str, Any] | None:
     labeled = reference.labels != UNLABELED
     if min(labeled.sum(), (~labeled).sum()) < MIN_ROWS:
         return None
-    found = compare_rows(model.encoder, reference.X[labeled], reference.X[~labeled])
+    sides = (remembered(reference, rows) for rows in (labeled, ~labeled))
+    found = compare_rows(model.encoder, *sides)
     return {
         "sentence": str(found),
         "auc": found.auc,
