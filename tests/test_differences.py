@@ -211,6 +211,22 @@ def test_new_rows_like_the_old_ones_leave_the_model_as_it_is(model):
     assert "keep the model" in str(drift)
 
 
+def test_rows_whose_labels_were_learnt_from_are_left_out(model):
+    table = made_table(1_500, 0)
+    n_labeled = int((np.array(table.column("status")) != "").sum())
+    drift = compare_table(model, table)
+    assert drift.n_left_out == n_labeled > 0
+    assert drift.n_rows == 1_500 - n_labeled
+    assert f"left out: {n_labeled} rows" in str(drift)
+    assert compare_table(model, made_table(1_000, 5)).n_left_out == 0
+
+
+def test_labeled_rows_alone_are_compared_all_the_same(model):
+    table = made_table(1_500, 0)
+    labeled = table.filter(pa.array(np.array(table.column("status")) != ""))
+    assert compare_table(model, labeled).n_rows == labeled.num_rows
+
+
 @pytest.mark.parametrize("n_rows", [1_500, 400])
 def test_training_rows_themselves_leave_the_model_as_it_is(model, n_rows):
     drift = compare_table(model, made_table(1_500, 0)[-n_rows:])

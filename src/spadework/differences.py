@@ -76,13 +76,15 @@ class Difference:
 class Drift:
     """How new rows, so many, differ from training rows, and what to do about it.
 
-    Of unlabeled training rows and of new rows, a share is called anomalous.
+    Of unlabeled training rows and of new rows, a share is called anomalous. So many
+    further rows were left out, as the model has learnt from their labels.
     """
 
     difference: Difference
     called_before: float
     called_now: float
     n_rows: int
+    n_left_out: int
     advice: Advice
 
     def __str__(self) -> str:
@@ -93,8 +95,11 @@ class Drift:
             "relabel": "label some of the new rows and refit: the model calls another "
             "share of them anomalous than before",
         }
+        left_out = (
+            f"left out: {self.n_left_out:,} rows whose labels the model has learnt from\n"
+        ) * bool(self.n_left_out)
         return (
-            f"{self.n_rows:,} new rows: {self.difference}\n"
+            f"{self.n_rows:,} new rows: {self.difference}\n{left_out}"
             f"called anomalous: {self.called_before:.2%} in training, "
             f"{self.called_now:.2%} now\n"
             f"advice: {said[self.advice]}"
@@ -144,15 +149,44 @@ def remembered(reference: Reference, rows: Flags) -> Side:
 
 
 def compare_table(model: TableModel, table: pa.Table) -> Drift:
-    """Compare new rows with those that the model was fitted on."""
+    """Compare new rows with the unlabeled ones that the model was fitted on.
+
+    What is known of labeled rows says nothing of new ones, so rows whose labels the model
+    has learnt from are left out on both sides. Without unlabeled rows, or with too few
+    others, all rows count.
+    """
     reference, new = model.reference, Side.of(model.encoder, table)
-    usual = remembered(reference, reference.usual)
-    difference = compare_rows(model.encoder, usual, new, later=True)
+    usual, counts = _leave_learnt_out(model, new, model.name_rows(table))
+    before, now = remembered(reference, usual), new.take(counts)
+    difference = compare_rows(model.encoder, before, now, later=True)
     threshold = model.detector.threshold_
-    called_before = float((reference.scores[reference.usual] > threshold).mean())
-    called_now = float((model.detector.anomaly_score(new.X) > threshold).mean())
-    advice = advise(difference.matters, called_before, called_now, len(usual), len(new))
-    return Drift(difference, called_before, called_now, len(new), advice)
+    called_before = float((reference.scores[usual] > threshold).mean())
+    called_now = float((model.detector.anomaly_score(now.X) > threshold).mean())
+    advice = advise(difference.matters, called_before, called_now, len(before), len(now))
+    n_left_out = len(new) - len(now)
+    return Drift(difference, called_before, called_now, len(now), n_left_out, advice)
+
+
+def _leave_learnt_out(
+    model: TableModel, new: Side, names: list[str] | None
+) -> tuple[Flags, Flags]:
+    """Tell which remembered rows and which new rows, (n_rows,) each, are compared.
+
+    Rows that equal one that was learnt from are left out on either side, so that what is
+    left is comparable where rows have no names.
+    """
+    reference = model.reference
+    usual, all_new = reference.usual, np.ones(len(new), dtype=bool)
+    if (reference.labels[usual] != UNLABELED).any():
+        return usual, all_new
+    own_names = None
+    if names is not None and reference.names is not None:
+        own_names = [str(name) for name in reference.names]
+    kept = usual & ~reference.has_learnt(reference.X, own_names)
+    unseen = ~reference.has_learnt(new.X, names)
+    return (
+        (kept, unseen) if min(kept.sum(), unseen.sum()) >= MIN_ROWS else (usual, all_new)
+    )
 
 
 def advise(

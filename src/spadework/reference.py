@@ -48,6 +48,14 @@ class Reference:
         unlabeled = self.labels == UNLABELED
         return unlabeled if unlabeled.any() else ~unlabeled
 
+    def has_learnt(self, X: Rows, names: Sequence[str] | None) -> Flags:
+        """Tell which encoded rows were learnt from with their labels, (n_rows,).
+
+        They are known by their names too, where they have any.
+        """
+        named = int(names is not None)
+        return np.isin(mark_rows(X, names)[:, named], self.learnt[:, named])
+
 
 def mark_rows(X: Rows, names: Sequence[str] | None) -> Marks:
     """Mark encoded rows, (n_rows, 2): each alone, and each with its name if it has one.

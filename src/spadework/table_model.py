@@ -110,6 +110,12 @@ class TableModel:
                 f"rows; add them, or fit without them"
             )
 
+    def name_rows(self, table: pa.Table) -> list[str] | None:
+        """Name rows by the key columns, None where the model or the table has none."""
+        if not self.keys or not set(self.keys) <= set(table.column_names):
+            return None
+        return name_rows(table, self.keys)
+
     def read_labels(self, table: pa.Table) -> Labels:
         """Read the label column of a table, (n_rows,); 0 is what it was in training."""
         stated = self.detector.census_.n_normals > 0

@@ -29,6 +29,7 @@ def compare(
     if as_json:
         found = {
             "rows": drift.n_rows,
+            "left_out": drift.n_left_out,
             "auc": drift.difference.auc,
             "p_value": drift.difference.p_value,
             "called_before": drift.called_before,
