@@ -386,7 +386,7 @@ def test_a_rewritten_file_with_a_right_checksum_loads(saved):
     np.testing.assert_array_equal(load(saved).anomaly_score(ROWS), expected)
 
 
-@pytest.mark.parametrize("version", [4, 2, 1, "3", None])
+@pytest.mark.parametrize("version", [5, 3, 2, 1, "4", None])
 def test_another_format_version_is_refused_with_the_version_that_wrote_it(saved, version):
     def change(header, arrays):
         header["format_version"] = version
@@ -400,7 +400,7 @@ def test_a_file_says_which_version_wrote_it(saved):
     seen = {}
     rewrite(saved, lambda header, arrays: seen.update(header))
     assert seen["spadework_version"] == spadework.__version__
-    assert seen["format_version"] == 3
+    assert seen["format_version"] == 4
 
 
 @pytest.mark.parametrize("kind", ["trees", "network"])

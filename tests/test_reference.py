@@ -20,6 +20,7 @@ def made(**changes):
         "scores": np.zeros(4),
         "places": np.arange(4),
         "names": None,
+        "categories": np.zeros((4, 1), np.uint64),
         "learnt": mark_rows(X[LABELS != -1], None),
     }
     return Reference(**(parts | changes))
@@ -60,6 +61,12 @@ def test_unlabeled_rows_stand_for_what_comes_in_or_all_if_there_are_none():
 def test_a_reference_needs_everything_of_every_row(wrong):
     with pytest.raises(InputError, match="label, score, place and name per row"):
         made(**wrong)
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (4,)])
+def test_a_reference_needs_marks_of_the_categories_of_every_row(shape):
+    with pytest.raises(InputError, match="marks of the categories of each row"):
+        made(categories=np.zeros(shape, np.uint64))
 
 
 def test_a_reference_needs_two_marks_a_row():

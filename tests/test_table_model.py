@@ -154,7 +154,7 @@ def test_a_loaded_model_is_the_same_model(saved, tmp_path):
     assert repr(loaded.encoder) == repr(fitted().encoder)
     for name in ("label", "label_map", "keys", "n_rows"):
         assert getattr(loaded, name) == getattr(fitted(), name)
-    for name in ("X", "labels", "scores", "places"):
+    for name in ("X", "labels", "scores", "places", "categories"):
         one = getattr(loaded.reference, name)
         assert one.tobytes() == getattr(fitted().reference, name).tobytes()
     save(loaded, tmp_path / "again.spade")
@@ -235,6 +235,13 @@ def test_an_encoding_of_another_width_is_refused_though_its_checksum_fits(saved)
     rewrite(saved, change)
     with pytest.raises(ModelFileError, match="width"):
         load(saved)
+
+
+def test_a_model_needs_the_marks_of_all_its_categories():
+    reference = fitted().reference
+    without = dataclasses.replace(reference, categories=reference.categories[:, :0])
+    with pytest.raises(InputError, match="marks of all columns of categories"):
+        dataclasses.replace(fitted(), reference=without)
 
 
 def test_a_whole_number_names_a_row_in_a_column_of_floats_too():

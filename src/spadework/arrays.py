@@ -10,4 +10,5 @@ Rows = Singles
 Labels = NDArray[np.int8]
 Positions = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Marks = NDArray[np.uint64]
 Pixels = NDArray[np.uint8]

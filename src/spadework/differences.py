@@ -4,56 +4,36 @@ Used twice: labeled rows against unlabeled ones, and new rows against training r
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-from scipy.stats import chi2_contingency, ks_2samp
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+import pyarrow as pa
 
-from spadework.arrays import Rows
+from spadework.arrays import Flags
+from spadework.column_differences import (
+    LEVEL,
+    ColumnDifference,
+    Side,
+    compare_columns,
+    pair_columns,
+)
 from spadework.errors import InputError
 from spadework.labels import NORMAL, UNLABELED
+from spadework.reference import Reference
 from spadework.table_model import TableModel
-from spadework.tables import columns as kinds
-from spadework.tables.dates import show_day, show_hour
 from spadework.tables.encoding import TableEncoder
-from spadework.tables.words import WEEKDAYS
+from spadework.two_samples import tell_apart
 
 CHANCE = 0.6
 """AUC up to which a classifier hardly tells two sets of rows apart."""
 
-LEVEL = 0.01
-"""Chance, over all columns together, of calling one different that is not."""
-
 GIVEAWAY = 0.9
 """Distance from which a column by itself tells labeled rows from unlabeled ones."""
 
-DAYS_OF_WEEK = 7
-
-MAX_ROWS = 5_000
 MIN_ROWS = 10
 """Rows on either side that comparing needs."""
 
-_N_FOLDS, _N_TREES = 5, 100
-
 Advice = Literal["keep", "refit", "relabel"]
-
-
-class ColumnDifference(NamedTuple):
-    """How far the values of a column lie apart in two sets of rows.
-
-    ``distance`` is 0 (the same) to 1: the largest difference of shares below a value
-    (Kolmogorov and Smirnov), or for categories the share of rows that would have to
-    change. ``certain`` tells what is beyond chance, all columns considered.
-    """
-
-    name: str
-    distance: float
-    p_value: float
-    certain: bool
-    words: str
 
 
 @dataclass(frozen=True)
@@ -61,9 +41,11 @@ class Difference:
     """How two sets of rows differ, by columns with the largest distance first.
 
     The AUC is that with which held-out rows of the sets are told apart; 0.5 is chance.
+    The p-value is the chance of such an AUC where sets do not differ.
     """
 
     auc: float
+    p_value: float
     columns: list[ColumnDifference]
 
     @property
@@ -71,24 +53,38 @@ class Difference:
         """Columns that differ beyond chance."""
         return [each for each in self.columns if each.certain]
 
+    @property
+    def tells_apart(self) -> bool:
+        """Whether rows are told apart beyond chance, and more than hardly."""
+        return self.p_value <= LEVEL and self.auc > CHANCE
+
+    @property
+    def matters(self) -> bool:
+        """Whether rows are told apart so, by all columns or by one alone."""
+        return self.tells_apart or any(
+            each.distance > 2 * CHANCE - 1 for each in self.certain
+        )
+
     def __str__(self) -> str:
-        how = "can hardly be told apart" if self.auc <= CHANCE else "can be told apart"
+        how = "can be told apart" if self.tells_apart else "can hardly be told apart"
         named = ", ".join(each.name for each in self.certain[:5])
         most = f"; most by {named}" if named else ""
-        return f"the rows {how} (AUC {self.auc:.2f}){most}"
+        return f"the rows {how} (AUC {self.auc:.2f}, p {self.p_value:.2g}){most}"
 
 
 @dataclass(frozen=True)
 class Drift:
     """How new rows, so many, differ from training rows, and what to do about it.
 
-    Of unlabeled training rows and of new rows, a share is called anomalous.
+    Of unlabeled training rows and of new rows, a share is called anomalous. So many
+    further rows were left out, as the model has learnt from their labels.
     """
 
     difference: Difference
     called_before: float
     called_now: float
     n_rows: int
+    n_left_out: int
     advice: Advice
 
     def __str__(self) -> str:
@@ -99,8 +95,11 @@ class Drift:
             "relabel": "label some of the new rows and refit: the model calls another "
             "share of them anomalous than before",
         }
+        left_out = (
+            f"left out: {self.n_left_out:,} rows whose labels the model has learnt from\n"
+        ) * bool(self.n_left_out)
         return (
-            f"{self.n_rows:,} new rows: {self.difference}\n"
+            f"{self.n_rows:,} new rows: {self.difference}\n{left_out}"
             f"called anomalous: {self.called_before:.2%} in training, "
             f"{self.called_now:.2%} now\n"
             f"advice: {said[self.advice]}"
@@ -108,12 +107,12 @@ class Drift:
 
 
 def compare_rows(
-    encoder: TableEncoder, first: Rows, second: Rows, *, later: bool = False
+    encoder: TableEncoder, first: Side, second: Side, *, later: bool = False
 ) -> Difference:
-    """Compare two sets of encoded rows, each (n_rows, n_features).
+    """Compare two sets of rows.
 
     Large sets are sampled. Where the second one is of a later time, what differs for that
-    reason alone is left out; see `_n_moving`.
+    reason alone is left out.
     """
     if min(len(first), len(second)) < MIN_ROWS:
         raise InputError(
@@ -121,16 +120,11 @@ def compare_rows(
             f"{len(second)}"
         )
     rng = np.random.default_rng(0)
-    first, second = (_sample(rows, rng) for rows in (first, second))
-    left_out = [
-        _n_moving(column, second[:, encoder.owners == at]) if later else 0
-        for at, column in enumerate(encoder.columns)
-    ]
-    columns = _compare_columns(encoder, first, second, left_out)
-    kept = np.concatenate(
-        [np.flatnonzero(encoder.owners == at)[n:] for at, n in enumerate(left_out)]
-    )
-    return Difference(tell_apart(first[:, kept], second[:, kept]), columns)
+    first, second = first.sample(rng), second.sample(rng)
+    pairs = pair_columns(encoder, first, second, later=later)
+    encoded = np.hstack([each.encode() for each in pairs])
+    told = tell_apart(encoded[: len(first)], encoded[len(first) :])
+    return Difference(told.auc, told.p_value, compare_columns(pairs))
 
 
 def find_giveaways(model: TableModel) -> list[ColumnDifference]:
@@ -139,46 +133,68 @@ def find_giveaways(model: TableModel) -> list[ColumnDifference]:
     Most unlabeled rows are normal, too, so such a column hardly tells what a row is. It
     may tell when or how rows were labeled, and mislead.
     """
-    reference = model.reference
-    normals = reference.X[reference.labels == NORMAL]
-    unlabeled = reference.X[reference.labels == UNLABELED]
+    labels = model.reference.labels
+    normals, unlabeled = (
+        remembered(model.reference, labels == label) for label in (NORMAL, UNLABELED)
+    )
     if min(len(normals), len(unlabeled)) < MIN_ROWS:
         return []
-    all_kept = [0] * len(model.encoder.columns)
-    columns = _compare_columns(model.encoder, normals, unlabeled, all_kept)
+    columns = compare_columns(pair_columns(model.encoder, normals, unlabeled))
     return [each for each in columns if each.certain and each.distance >= GIVEAWAY]
 
 
-def compare_table(model: TableModel, X: Rows) -> Drift:
-    """Compare new rows, encoded, with those that the model was fitted on."""
-    reference = model.reference
-    usual = leave_itself_out(model.encoder, reference.X[reference.usual], model.n_rows)
-    difference = compare_rows(model.encoder, usual, X, later=True)
-    threshold = model.detector.threshold_
-    called_before = float((reference.scores[reference.usual] > threshold).mean())
-    called_now = float((model.detector.anomaly_score(X) > threshold).mean())
-    n_before = int(reference.usual.sum())
-    advice = advise(difference.auc, called_before, called_now, n_before, len(X))
-    return Drift(difference, called_before, called_now, len(X), advice)
+def remembered(reference: Reference, rows: Flags) -> Side:
+    """Return training rows that a model remembers."""
+    return Side(reference.X[rows], reference.categories[rows])
 
 
-def leave_itself_out(encoder: TableEncoder, rows: Rows, n_rows: int) -> Rows:
-    """Let a training row not count among the rows that say how common its value is.
+def compare_table(model: TableModel, table: pa.Table) -> Drift:
+    """Compare new rows with the unlabeled ones that the model was fitted on.
 
-    Values were counted in so many rows. New ones do not count there either: of a column
-    with many values, most training rows would seem to have more common ones.
+    What is known of labeled rows says nothing of new ones, so rows whose labels the model
+    has learnt from are left out on both sides. Without unlabeled rows, or with too few
+    others, all rows count.
     """
-    rows = rows.copy()
-    for at, column in enumerate(encoder.columns):
-        if isinstance(column, kinds.CategoryColumn) and column.tells_rarity:
-            last = np.flatnonzero(encoder.owners == at)[-1]
-            counts = np.round(np.exp(rows[:, last].astype(np.float64)) * n_rows)
-            rows[:, last] = np.log(np.maximum(counts - 1, 1) / n_rows)
-    return rows
+    reference, new = model.reference, Side.of(model.encoder, table)
+    usual, counts = _leave_learnt_out(model, new, model.name_rows(table))
+    before, now = remembered(reference, usual), new.take(counts)
+    difference = compare_rows(model.encoder, before, now, later=True)
+    threshold = model.detector.threshold_
+    called_before = float((reference.scores[usual] > threshold).mean())
+    called_now = float((model.detector.anomaly_score(now.X) > threshold).mean())
+    advice = advise(difference.matters, called_before, called_now, len(before), len(now))
+    n_left_out = len(new) - len(now)
+    return Drift(difference, called_before, called_now, len(now), n_left_out, advice)
+
+
+def _leave_learnt_out(
+    model: TableModel, new: Side, names: list[str] | None
+) -> tuple[Flags, Flags]:
+    """Tell which remembered rows and which new rows, (n_rows,) each, are compared.
+
+    Rows that equal one that was learnt from are left out on either side, so that what is
+    left is comparable where rows have no names.
+    """
+    reference = model.reference
+    usual, all_new = reference.usual, np.ones(len(new), dtype=bool)
+    if (reference.labels[usual] != UNLABELED).any():
+        return usual, all_new
+    own_names = None
+    if names is not None and reference.names is not None:
+        own_names = [str(name) for name in reference.names]
+    kept = usual & ~reference.has_learnt(reference.X, own_names)
+    unseen = ~reference.has_learnt(new.X, names)
+    return (
+        (kept, unseen) if min(kept.sum(), unseen.sum()) >= MIN_ROWS else (usual, all_new)
+    )
 
 
 def advise(
-    auc: float, called_before: float, called_now: float, n_before: int, n_rows: int
+    values_moved: bool,
+    called_before: float,
+    called_now: float,
+    n_before: int,
+    n_rows: int,
 ) -> Advice:
     """Say what to do: relabel if calls have moved, refit if only values have.
 
@@ -191,141 +207,4 @@ def advise(
     moved = not called_before / 2 <= called_now <= 2 * called_before
     if moved and abs(called_now - called_before) > 3 * error:
         return "relabel"
-    return "refit" if auc > CHANCE else "keep"
-
-
-def tell_apart(first: Rows, second: Rows) -> float:
-    """AUC with which trees tell held-out rows of two sets apart, 0.5 at least."""
-    if not first.shape[1]:
-        return 0.5
-    X = np.concatenate([first, second])
-    which = np.repeat([0, 1], [len(first), len(second)])
-    trees = ExtraTreesClassifier(
-        _N_TREES, min_samples_leaf=5, class_weight="balanced", random_state=0
-    )
-    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=0)
-    belief: Any = cross_val_predict(trees, X, which, cv=folds, method="predict_proba")
-    return max(0.5, float(roc_auc_score(which, belief[:, 1])))
-
-
-def _n_moving(column: kinds.Column, rows: Rows) -> int:
-    """Count the features of a column, from the first, that differ as time goes by.
-
-    The day of a date always does; its weekday, where rows span less than a week; its
-    hour, where they span less than a day.
-    """
-    if not isinstance(column, kinds.DateColumn):
-        return 0
-    days = rows[:, 0][rows[:, 0] != np.float32(column.fill)]
-    span = float(np.ptp(days)) if len(days) else 0.0
-    return 1 + (span < DAYS_OF_WEEK) + (span < 1 and column.tells_hour)
-
-
-def _compare_columns(
-    encoder: TableEncoder, first: Rows, second: Rows, left_out: list[int]
-) -> list[ColumnDifference]:
-    """Compare two sets of encoded rows by column, the largest difference first.
-
-    Of each column, so many features are left out, from the first.
-    """
-    columns = [
-        _compare_column(
-            column,
-            first[:, encoder.owners == at],
-            second[:, encoder.owners == at],
-            LEVEL / len(encoder.columns),
-            left_out[at],
-        )
-        for at, column in enumerate(encoder.columns)
-    ]
-    return sorted(columns, key=lambda each: (-each.certain, -each.distance))
-
-
-def _compare_column(
-    column: kinds.Column, first: Rows, second: Rows, level: float, n_left_out: int
-) -> ColumnDifference:
-    """Compare the features of one column; of several, that which differs most."""
-    if isinstance(column, kinds.CategoryColumn):
-        return _compare_category(column, first, second, level)
-    kept = range(n_left_out, first.shape[1])
-    if not kept:
-        return ColumnDifference(column.name, 0.0, 1.0, False, "moves on with time")
-    tests: Any = [ks_2samp(first[:, at], second[:, at], method="asymp") for at in kept]
-    most, test = max(zip(kept, tests, strict=True), key=lambda each: each[1].statistic)
-    words = _feature_words(column, most, first[:, most], second[:, most])
-    distance, p_value = float(test.statistic), float(test.pvalue)
-    certain = p_value < level / len(tests)
-    return ColumnDifference(column.name, distance, p_value, certain, words)
-
-
-def _feature_words(
-    column: kinds.MeasuredColumn, at: int, first: Rows, second: Rows
-) -> str:
-    """Set the values of a feature, each (n_rows,), side by side."""
-    if column.tells_missing and at == len(column.features) - 1:
-        return f"missing: {first.mean():.1%} against {second.mean():.1%}"
-    if isinstance(column, kinds.DateColumn) and at == kinds.WEEKDAY:
-        days = (rows.astype(int) for rows in (first, second))
-        shares = np.stack([np.bincount(each, minlength=7) / len(each) for each in days])
-        day = int(np.abs(shares[0] - shares[1]).argmax())
-        return f"{WEEKDAYS[day]}: {shares[0, day]:.1%} against {shares[1, day]:.1%}"
-    if isinstance(column, kinds.DateColumn) and at == kinds.HOUR:
-        return _middle_hours(first, second)
-    return _middle_words(column, first, second)
-
-
-def _middle_words(column: kinds.MeasuredColumn, first: Rows, second: Rows) -> str:
-    """Set the middle of two sets of values, each (n_rows,), side by side."""
-    if isinstance(column, kinds.DateColumn):
-        days = [float(np.median(rows)) + column.origin for rows in (first, second)]
-        with_time = column.tells_hour and len({day // 1 for day in days}) == 1
-        shown = [show_day(day, with_time=with_time) for day in days]
-        return "median " + " against ".join(shown)
-    if isinstance(column, kinds.TimeColumn):
-        return _middle_hours(first, second)
-    if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
-        return f"true or 1: {first.mean():.1%} against {second.mean():.1%}"
-    what = "median" if np.median(first) != np.median(second) else "mean"
-    middles = (getattr(np, what)(rows) + column.offset for rows in (first, second))
-    one_value = " in all rows" * bool(np.ptp(second) == 0 < np.ptp(first))
-    shown = " against ".join(f"{float(each):,.6g}" for each in middles)
-    return f"{what} {shown}{one_value}"
-
-
-def _middle_hours(first: Rows, second: Rows) -> str:
-    """Set the middle of two sets of times of day, each (n_rows,), side by side."""
-    hours = [show_hour(float(np.median(rows))) for rows in (first, second)]
-    return "median " + " against ".join(hours)
-
-
-def _compare_category(
-    column: kinds.CategoryColumn, first: Rows, second: Rows, level: float
-) -> ColumnDifference:
-    both = np.concatenate([first, second])
-    kinds, place = np.unique(both, axis=0, return_inverse=True)
-    place = place.ravel()
-    sides = np.split(place, [len(first)])
-    counts = np.stack([np.bincount(side, minlength=len(kinds)) for side in sides])
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
-    test: Any = chi2_contingency(counts) if len(kinds) > 1 else None
-    p_value = 1.0 if test is None else float(test.pvalue)
-    moved = int(np.argmax(np.abs(shares[0] - shares[1])))
-    before, after = shares[:, moved]
-    words = f"{_kind_name(column, kinds[moved])}: {before:.1%} against {after:.1%}"
-    return ColumnDifference(column.name, distance, p_value, p_value < level, words)
-
-
-def _kind_name(column: kinds.CategoryColumn, features: Rows) -> str:
-    """Name the value that features stand for, as far as they tell it."""
-    common = np.flatnonzero(features[: column.n_common])
-    if len(common):
-        value = column.values[int(common[0])]
-        return "missing" if value is None else value
-    return "a rare value"
-
-
-def _sample(rows: Rows, rng: np.random.Generator) -> Rows:
-    if len(rows) <= MAX_ROWS:
-        return rows
-    return rows[rng.choice(len(rows), MAX_ROWS, replace=False)]
+    return "refit" if values_moved else "keep"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spadework.images.detector import ImageSPADE
     from spadework.in_context.detector import InContextDetector
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 _CLASSES = {
     "calls": ["Calls", "Expected"],

@@ -7,7 +7,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from spadework.arrays import Flags, Floats, Labels, Rows
+from spadework.arrays import Flags, Floats, Labels, Marks, Rows
 from spadework.errors import InputError
 from spadework.labels import UNLABELED
 
@@ -17,8 +17,10 @@ class Reference:
     """Training rows that a model remembers, to explain and to compare with.
 
     Of each, encoded, it is known which training row it is, counted from 0, and by name
-    what the key columns say, None where there are none. ``learnt``, (n_labeled, 2), marks
-    all rows whose labels were learnt from, as of `mark_rows`.
+    what the key columns say, None where there are none. ``categories``, (n_rows,
+    n_categories), marks their values in category columns, as of `TableEncoder.mark`;
+    ``learnt``, (n_labeled, 2), marks all rows whose labels were learnt from, as of
+    `mark_rows`.
     """
 
     X: Rows
@@ -26,7 +28,8 @@ class Reference:
     scores: Floats
     places: NDArray[np.int64]
     names: NDArray[np.object_] | None
-    learnt: NDArray[np.uint64]
+    categories: Marks
+    learnt: Marks
 
     def __post_init__(self) -> None:
         n_rows = len(self.X)
@@ -34,6 +37,8 @@ class Reference:
         others += [] if self.names is None else [self.names]
         if self.X.ndim != 2 or any(each.shape != (n_rows,) for each in others):
             raise InputError("a reference needs label, score, place and name per row")
+        if self.categories.ndim != 2 or len(self.categories) != n_rows:
+            raise InputError("a reference needs marks of the categories of each row")
         if self.learnt.shape[1:] != (2,):
             raise InputError("a reference needs two marks for each row learnt from")
 
@@ -43,8 +48,16 @@ class Reference:
         unlabeled = self.labels == UNLABELED
         return unlabeled if unlabeled.any() else ~unlabeled
 
+    def has_learnt(self, X: Rows, names: Sequence[str] | None) -> Flags:
+        """Tell which encoded rows were learnt from with their labels, (n_rows,).
 
-def mark_rows(X: Rows, names: Sequence[str] | None) -> NDArray[np.uint64]:
+        They are known by their names too, where they have any.
+        """
+        named = int(names is not None)
+        return np.isin(mark_rows(X, names)[:, named], self.learnt[:, named])
+
+
+def mark_rows(X: Rows, names: Sequence[str] | None) -> Marks:
     """Mark encoded rows, (n_rows, 2): each alone, and each with its name if it has one.
 
     Rows that differ hardly ever have the same mark.

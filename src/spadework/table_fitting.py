@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from spadework.arrays import Labels, Rows
+from spadework.arrays import Labels, Positions, Rows
 from spadework.errors import InputError, list_some, suggest
 from spadework.labels import STATED, UNLABELED, count_labels
 from spadework.lazy import LazyModule
@@ -163,8 +163,35 @@ class FitPlan:
             self.label_map,
             self.keys,
             self.table.num_rows,
-            _remember(fitted, X, self.labels, self.table.select(self.keys)),
+            self._remember(fitted, X),
         )
+
+    def _remember(self, detector: "detectors.SPADE", X: Rows) -> Reference:
+        """Draw the rows that a model remembers, of each label the same number at most."""
+        rng, labels = np.random.default_rng(0), self.labels
+        kinds = [np.flatnonzero(labels == value) for value in (1, 0, UNLABELED)]
+        for at, rows in enumerate(kinds):
+            if len(rows) > REFERENCE_ROWS:
+                kinds[at] = rng.choice(rows, REFERENCE_ROWS, replace=False)
+        places = np.sort(np.concatenate(kinds))
+        labeled = np.flatnonzero(labels != UNLABELED)
+        names, own_names = self._name(places), self._name(labeled)
+        return Reference(
+            X[places],
+            labels[places],
+            detector.anomaly_score(X[places]),
+            places,
+            None if names is None else np.array(names, dtype=object),
+            self.encoder.mark(self.table.take(pa.array(places))),
+            mark_rows(X[labeled], own_names),
+        )
+
+    def _name(self, rows: Positions) -> list[str] | None:
+        """Say what the key columns of rows hold, if there are any."""
+        if not self.keys:
+            return None
+        taken = self.table.select(self.keys).take(pa.array(rows))
+        return name_rows(taken, list(self.keys))
 
 
 def plan_table(
@@ -218,29 +245,6 @@ def _count_stated(column: Column, array: Values) -> int:
     read = column.read(array)
     lost = np.isnan(read) if isinstance(read, np.ndarray) else np.asarray(read.is_null())
     return int((lost & np.asarray(plain(array).is_valid())).sum())
-
-
-def _remember(
-    detector: "detectors.SPADE", X: Rows, labels: Labels, keys: pa.Table
-) -> Reference:
-    """Draw the rows that a model remembers, of each label the same number at most."""
-    rng = np.random.default_rng(0)
-    kinds = [np.flatnonzero(labels == value) for value in (1, 0, UNLABELED)]
-    for at, rows in enumerate(kinds):
-        if len(rows) > REFERENCE_ROWS:
-            kinds[at] = rng.choice(rows, REFERENCE_ROWS, replace=False)
-    places = np.sort(np.concatenate(kinds))
-    scores = detector.anomaly_score(X[places])
-    labeled = np.flatnonzero(labels != UNLABELED)
-    names, own_names = None, None
-    if keys.num_columns:
-        found, own_names = (
-            name_rows(keys.take(pa.array(rows)), keys.column_names)
-            for rows in (places, labeled)
-        )
-        names = np.array(found, dtype=object)
-    learnt = mark_rows(X[labeled], own_names)
-    return Reference(X[places], labels[places], scores, places, names, learnt)
 
 
 def _listed(values: Any) -> Sequence[Any]:

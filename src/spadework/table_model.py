@@ -56,6 +56,8 @@ class TableModel:
         widths.add(self.detector.n_features_in_)
         if len(widths) > 1:
             raise InputError(f"encoder, detector and reference differ in width: {widths}")
+        if self.reference.categories.shape[1] != len(self.encoder.categories):
+            raise InputError("a reference needs marks of all columns of categories")
 
     @property
     def types(self) -> Types:
@@ -107,6 +109,12 @@ class TableModel:
                 f"the table lacks the key columns {', '.join(missing)}, which name its "
                 f"rows; add them, or fit without them"
             )
+
+    def name_rows(self, table: pa.Table) -> list[str] | None:
+        """Name rows by the key columns, None where the model or the table has none."""
+        if not self.keys or not set(self.keys) <= set(table.column_names):
+            return None
+        return name_rows(table, self.keys)
 
     def read_labels(self, table: pa.Table) -> Labels:
         """Read the label column of a table, (n_rows,); 0 is what it was in training."""

@@ -104,6 +104,21 @@ def test_missing_is_a_category_of_its_own_and_new_values_are_none_of_the_common(
     assert encoded[2, column.values.index(None)] == 1
 
 
+def test_values_of_a_category_have_marks_that_tell_them_apart_new_ones_too():
+    column = column_of(pa.array(["web", "shop", None, "web"] * 10))
+    marks = column.mark(pa.array(["new", "web", None, "shop", "newer", "web"]))
+    assert marks.dtype == np.uint64
+    assert len(set(marks.tolist())) == 5
+    assert marks[1] == marks[5]
+    assert [column.name_of(int(mark)) for mark in marks[:4]] == [
+        "a new value",
+        "web",
+        "missing",
+        "shop",
+    ]
+    assert column.mark(pa.array([], pa.string())).shape == (0,)
+
+
 def test_a_category_of_many_values_tells_how_common_they_are_and_new_is_as_rare_as_once():
     values = ["a"] * 300 + [f"m{i % 100}" for i in range(300)] + ["once"]
     column = column_of(pa.array(values))

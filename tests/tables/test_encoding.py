@@ -50,6 +50,19 @@ def test_owners_say_which_column_a_feature_comes_from():
     assert len(encoder.features) == 5
 
 
+def test_marks_are_of_the_categories_in_their_order():
+    table = pa.table({"a": ["x", "y"] * 12, "b": [1.5, 2.0] * 12, "c": ["y", "z"] * 12})
+    encoder = fit_encoder(table)
+    marks = encoder.mark(table)
+    assert marks.shape == (24, 2)
+    assert marks[0, 1] == marks[1, 0]
+    assert [each.name for each in encoder.categories] == ["a", "c"]
+    numbers = fit_encoder(table.select(["b"]))
+    assert numbers.mark(table).shape == (24, 0)
+    with pytest.raises(InputError, match="lacks columns"):
+        encoder.mark(table.select(["a"]))
+
+
 def test_an_encoder_without_columns_is_refused():
     with pytest.raises(InputError):
         TableEncoder((), ())

@@ -24,12 +24,14 @@ def compare(
     table = library.reading.read_table(
         models.source_of(sources), query=query, types=fitted.types, columns=fitted.columns
     )
-    drift = library.differences.compare_table(fitted, fitted.encoder.encode(table))
+    drift = library.differences.compare_table(fitted, table)
     lost = fitted.find_lost(table)
     if as_json:
         found = {
             "rows": drift.n_rows,
+            "left_out": drift.n_left_out,
             "auc": drift.difference.auc,
+            "p_value": drift.difference.p_value,
             "called_before": drift.called_before,
             "called_now": drift.called_now,
             "advice": drift.advice,

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from spadework.arrays import Flags, Floats, Positions, Rows
+from spadework.arrays import Flags, Floats, Positions
 from spadework.base import AnomalyDetector
-from spadework.differences import MIN_ROWS, compare_rows
+from spadework.differences import MIN_ROWS, compare_rows, remembered
 from spadework.errors import DataError, InputError, LabelError
 from spadework.explain import explain_rows
 from spadework.labels import ANOMALY, NORMAL, UNLABELED
-from spadework.reference import mark_rows
 from spadework.report.performance import measure_performance
-from spadework.table_model import TableModel, name_rows
+from spadework.table_model import TableModel
 from spadework.version import __version__
 
 N_TOP, N_BINS, N_REASONS = 12, 40, 3
@@ -73,7 +72,8 @@ def _mismatch(model: TableModel) -> dict[str, Any] | None:
     labeled = reference.labels != UNLABELED
     if min(labeled.sum(), (~labeled).sum()) < MIN_ROWS:
         return None
-    found = compare_rows(model.encoder, reference.X[labeled], reference.X[~labeled])
+    sides = (remembered(reference, rows) for rows in (labeled, ~labeled))
+    found = compare_rows(model.encoder, *sides)
     return {
         "sentence": str(found),
         "auc": found.auc,
@@ -146,7 +146,8 @@ def _top(
 def _performance(model: TableModel, held_out: pa.Table) -> dict[str, Any]:
     labels = model.read_labels(held_out)
     X = model.encoder.encode(held_out)
-    learnt = _learnt_labels(model, held_out, X) & (labels != UNLABELED)
+    names = model.name_rows(held_out)
+    learnt = model.reference.has_learnt(X, names) & (labels != UNLABELED)
     known = (labels != UNLABELED) & ~learnt
     if learnt.any() and not known.any():
         raise InputError(
@@ -158,13 +159,6 @@ def _performance(model: TableModel, held_out: pa.Table) -> dict[str, Any]:
     threshold = model.detector.threshold_
     measured = measure_performance(scores, truth, probability, threshold)
     return {**measured, "n_left_out": int(learnt.sum())}
-
-
-def _learnt_labels(model: TableModel, table: pa.Table, X: Rows) -> Flags:
-    """Tell which rows, encoded as X, the model has learnt from with their labels."""
-    named = bool(model.keys) and set(model.keys) <= set(table.column_names)
-    marks = mark_rows(X, name_rows(table, model.keys) if named else None)
-    return np.isin(marks[:, int(named)], model.reference.learnt[:, int(named)])
 
 
 def _card(model: TableModel, table: pa.Table, scores: Floats) -> dict[str, Any]:

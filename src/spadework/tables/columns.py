@@ -9,12 +9,13 @@ for them.
 """
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from spadework.arrays import Flags, Floats, Positions, Singles
+from spadework.arrays import Flags, Floats, Marks, Positions, Singles
 from spadework.errors import InputError
 from spadework.tables import dates, numerals
 from spadework.tables.values import Values, is_text, pc, plain, to_text, value_type
@@ -200,11 +201,31 @@ class CategoryColumn:
         """Share of training rows with the value of each row, 0 where it was new."""
         return np.exp(np.append(self.log_shares[:-1], -np.inf))[self._codes(array)]
 
+    def mark(self, array: Values) -> Marks:
+        """Mark values, known or new, (n_rows,); those that differ hardly ever alike."""
+        encoded = pc.dictionary_encode(self.read(array), null_encoding="encode")
+        marks = [_mark(value) for value in encoded.dictionary.to_pylist()]
+        return np.array(marks, np.uint64)[np.asarray(encoded.indices)]
+
+    def name_of(self, mark: int) -> str:
+        """Say which value has a mark."""
+        for value in self.values:
+            if _mark(value) == mark:
+                return MISSING if value is None else value
+        return "a new value"
+
     def _codes(self, array: Values) -> Positions:
         """Place of each value among the known ones, the number of these if new."""
         known = pa.array(self.values, type=pa.large_string())
         found = pc.index_in(self.read(array), value_set=known)
         return pc.fill_null(found, len(self.values)).to_numpy(zero_copy_only=False)
+
+
+def _mark(value: str | None) -> int:
+    """Return a number that hardly any other value has; that of missing is 0."""
+    if value is None:
+        return 0
+    return int.from_bytes(blake2b(value.encode(), digest_size=8).digest(), "little")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from spadework.arrays import Positions
+from spadework.arrays import Marks, Positions
 from spadework.errors import InputError, list_some
-from spadework.tables.columns import Column, Features, NumberColumn
+from spadework.tables.columns import CategoryColumn, Column, Features, NumberColumn
 from spadework.tables.numerals import COMMA
 from spadework.tables.recognition import Ignored, fit_column
 from spadework.tables.unusable import ColumnsError, Empty, Mixed
@@ -40,6 +40,11 @@ class TableEncoder:
         for column in self.columns:
             roles.setdefault(column.role, []).append(column.name)
         return roles
+
+    @property
+    def categories(self) -> list[CategoryColumn]:
+        """The columns of categories."""
+        return [each for each in self.columns if isinstance(each, CategoryColumn)]
 
     @property
     def with_commas(self) -> list[str]:
@@ -81,6 +86,12 @@ class TableEncoder:
             encoded[:, start : start + part.shape[1]] = part
             start += part.shape[1]
         return encoded
+
+    def mark(self, table: pa.Table | pa.RecordBatch) -> Marks:
+        """Mark the values of categories, alike where they are; (n_rows, n_categories)."""
+        self._refuse_missing(table.schema.names)
+        marks = [column.mark(table.column(column.name)) for column in self.categories]
+        return np.array(marks, np.uint64).reshape(-1, table.num_rows).T
 
     def _refuse_missing(self, names: Collection[str]) -> None:
         missing = [c.name for c in self.columns if c.name not in names]
