@@ -49,6 +49,15 @@ def test_tables_whose_labels_allowed_no_fit_do_not_count(tmp_path):
     assert row.n_tables == 1
 
 
+def test_a_lead_is_the_mean_difference_on_the_tables_that_both_ran_on(tmp_path):
+    outcomes = [outcome("spade", name, auc=0.8) for name in ("one", "two", "three")]
+    outcomes += [outcome("catboost", "one", auc=0.7), outcome("catboost", "two", auc=0.6)]
+    ours, other = view_methods(written(tmp_path, RESULTS, outcomes))
+    assert ours.leads is None
+    assert other.leads[0] == (pytest.approx(0.15), pytest.approx(0.05))
+    assert other.leads[1] == (pytest.approx(0.075), pytest.approx(0.025))
+
+
 def test_weights_are_told_in_the_order_in_which_they_were_tried(tmp_path):
     outcomes = [outcome(told, "one") for told in ("second thoughts", "a first try")]
     rows = view_weights(written(tmp_path, WEIGHTS_TRIED, outcomes))
