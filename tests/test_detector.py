@@ -273,6 +273,8 @@ def test_paper_is_the_published_configuration_parameter_by_parameter():
         "score_scale": "raw",
         "stand_in": False,
         "scaling": "clipped",
+        "contamination": None,
+        "n_calls": None,
         "threshold": "auto",
         "label_map": None,
         "random_state": None,

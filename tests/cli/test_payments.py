@@ -15,7 +15,7 @@ def test_a_made_table_is_not_written_over(made):
 
 
 def test_of_made_payments_both_kinds_of_fraud_are_called_as_the_guide_says(tmp_path):
-    """Nobody labeled the second, and merchants, of which many are rare, hide it."""
+    """Nobody labeled the second, and merchants, of which many are rare, hide a part."""
     path = tmp_path / "payments.csv"
     write_payments(path, seed=0)
     table = pd.read_csv(path, parse_dates=["time"])
@@ -27,6 +27,6 @@ def test_of_made_payments_both_kinds_of_fraud_are_called_as_the_guide_says(tmp_p
     for left_out in ((), ("merchant",)):
         model = fit_table(path, ignore=left_out, **options)
         called[left_out] = model.score(path).column("anomaly").to_numpy() == 1
-    assert called[()][second].sum() == 0
-    assert called["merchant",][second].mean() > 0.6
-    assert called["merchant",][first].mean() > 0.9
+    with_merchants, without = (found[second].mean() for found in called.values())
+    assert 0.5 < with_merchants < 0.85 < without
+    assert all(found[first].mean() > 0.9 for found in called.values())
