@@ -38,11 +38,12 @@ def test_mean_auc_holds(name, setting, learner):
 
 
 def test_threshold_flags_a_sensible_share_of_covertype():
-    data = trial("covertype", "PNU")
-    detector = SPADE(random_state=0).fit(data.X, data.y)
-    flagged = detector.predict(data.X_test) == 1
-    assert (data.kind_test > 0)[flagged].mean() > 3 * (data.kind_test > 0).mean()
-    assert flagged[(data.kind_test > 0)].mean() > 0.3
+    data, some = trial("covertype", "PNU"), slice(40_000)  # rows are in random order
+    detector = SPADE(random_state=0).fit(data.X[some], data.y[some])
+    flagged = detector.predict(data.X_test[some]) == 1
+    anomalous = data.kind_test[some] > 0
+    assert anomalous[flagged].mean() > 3 * anomalous.mean()
+    assert flagged[anomalous].mean() > 0.3
 
 
 def test_shuffled_labels_destroy_what_labels_teach():
