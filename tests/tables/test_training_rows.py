@@ -40,3 +40,22 @@ def test_codes_of_unlabeled_rows_are_read_as_written(tmp_path):
 def test_a_table_without_rows_is_refused():
     with pytest.raises(DataError, match="no rows"):
         plan_table(payments().slice(0, 0), label="status", label_map=MAP)
+
+
+def test_labels_of_rows_that_are_taken_as_unlabeled_are_counted_and_said(caplog):
+    table = payments()
+    n_labels = table.num_rows - table.column("status").null_count
+    plan = plan_table(table, label="status", label_map=MAP, unlabeled=table)
+    (said,) = (record.getMessage() for record in caplog.records)
+    assert f"hold {n_labels} values in status; they do not count" in said
+    assert (plan.labels[table.num_rows :] == -1).all()
+
+
+@pytest.mark.parametrize("values", [None, "", "-1"])
+def test_rows_without_labels_are_taken_without_a_word(values, caplog):
+    table = payments()
+    new = table.drop_columns(["status"])
+    if values is not None:
+        new = new.append_column("status", pa.array([values] * new.num_rows))
+    plan_table(table, label="status", label_map=MAP, unlabeled=new)
+    assert not caplog.records

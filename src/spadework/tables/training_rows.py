@@ -1,5 +1,6 @@
 """Read the rows of a fit: a table, and further rows without labels behind it."""
 
+import logging
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -8,7 +9,11 @@ from spadework.errors import DataError, InputError, list_some
 from spadework.tables.batches import Types, common_schema, text_in_some
 from spadework.tables.databases import is_database
 from spadework.tables.reading import hold_input, read_table
-from spadework.tables.values import count_empty_end
+from spadework.tables.values import TEXT, count_empty_end, pc, plain
+
+logger = logging.getLogger("spadework")
+
+_NO_LABEL = "-1"
 
 
 class TrainingRows(NamedTuple):
@@ -41,6 +46,7 @@ def read_training_rows(
         types = {**types, **as_written}
         table = read_table(source, query=query, types=types)[: table.num_rows]
         new = read_table(unlabeled, types=types)[: new.num_rows]
+    _say_what_does_not_count(new, label)
     return TrainingRows(_with_unlabeled(table, new, label), n_empty + n_more)
 
 
@@ -48,6 +54,21 @@ def _without_empty_end(table: pa.Table) -> TrainingRows:
     """Leave out the rows without any value that spreadsheets write at the end."""
     n_empty = count_empty_end(table)
     return TrainingRows(table[: table.num_rows - n_empty], n_empty)
+
+
+def _say_what_does_not_count(new: pa.Table, label: str) -> None:
+    """Warn of labels among rows that are taken as unlabeled."""
+    if label not in new.column_names:
+        return
+    values = plain(new.column(label)).drop_null().cast(TEXT)
+    n_labels = int(pc.sum(pc.not_equal(values, _NO_LABEL)).as_py() or 0)
+    if n_labels:
+        logger.warning(
+            "the unlabeled rows hold %s values in %s; they do not count. To learn from "
+            "them, give these rows with the labeled ones, as one table of several files",
+            f"{n_labels:,}",
+            label,
+        )
 
 
 def _with_unlabeled(table: pa.Table, new: pa.Table, label: str) -> pa.Table:
